@@ -246,7 +246,7 @@ const struct bc_program halo_program = {
     .state_bytes = sizeof(struct halo),
     .row_bytes = sizeof(struct row),
     .budget_s = BC_BUDGET_S, /* of a whole run */
-    .starter = &bc_window_starter,
+    .has_start = true,
     .complete = halo_parameters_complete,
     .fit = halo_parameters_fit,
 };

@@ -1,23 +1,42 @@
 /*
- * What synchronisation costs: how much longer a loop takes when its repetitions synchronise, for
- * coarrays' ways to do that and MPI's.
+ * Synchronisation cost: how much longer a loop of delays takes when its repetitions synchronise,
+ * for the synchronisations of coarrays and of MPI.
  *
  * Method: the EPCC Fortran coarray micro-benchmark suite, its synchronisation part; see
- * syncbench.h. Loops with and without are timed in turn and each pair gives a difference, so that
- * drift cancels. The delay is short, since its variation is in the result.
+ * syncbench.h. The delay is short, since its variation is in the result.
+ *
+ * Timed region: on each rank a loop of repetitions, each a delay and a synchronisation, between two
+ * readings of the clock (kernel.c); alternately with it the reference loop, without
+ * synchronisations. A sample is the difference of both over the number of repetitions, so drift
+ * cancels. Before each loop come a barrier (or with --start=window an agreed start) and one
+ * untimed repetition. Locks have no untimed repetition: ranks take turns, with the delay inside.
+ *
+ * When and how often: a row is a synchronisation. All rows are visited alternately, six times, with
+ * new windows each time; rows that aren't precise then up to twelve times, while there is time.
+ * The first visit doubles the repetitions until a loop is long compared with a reading of the
+ * clock. A visit ends when its median is known to 2 % (--precision), or when its time is up.
+ *
+ * Written: a line a row after its last visit (columns.c): the mean of the visits' medians.
  */
 #include "common/work/work.h"
 #include "common/job/node_order.h"
 #include "common/job/grid.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
-#include "common/sync_clock/start_window.h"
 #include "syncbench/syncbench.h"
 
 #include <math.h>
 #include <stdlib.h>
 
 #define AUTO_DELAY_NS 100.0
+
+/* A loop takes about this long, or longer where the clock is slow: it is seldom interrupted then (a
+   virtual machine may be, 15,000 times a second). */
+#define LOOP_NS 5000.0
+
+/* Where ranks take turns, a loop takes this long: for all but slow synchronisations it has all its
+   repetitions. Which rank has the lock first, and in which order others follow, must not count. */
+#define TURNS_NS 10e6
 
 struct syncbench {
     struct syncbench_parameters parameters;
@@ -188,28 +207,78 @@ static bool is_checked(const struct bc_run *run, const struct syncbench_kind *ki
     return kind->may_not_wait || (run->settings.check && kind->set != SYNCBENCH_NOBODY);
 }
 
+/* `repetitions`, where ranks take turns lowered to a multiple of the ranks; at least one turn. */
+static int64_t whole_turns(int64_t repetitions, int64_t step)
+{
+    const int64_t steps = repetitions / step;
+    return step * (steps > 0 ? steps : 1);
+}
+
+static struct bc_quantities quantities_of(const struct syncbench *bench,
+                                          const struct syncbench_kind *kind)
+{
+    const bool turns = kind->set == SYNCBENCH_TURNS;
+    const int64_t step = turns ? bench->run->job.ranks : 1, inner = bench->parameters.inner;
+    return (struct bc_quantities){
+        .count = SYNCBENCH_QUANTITIES,
+        .precise = &syncbench_precise,
+        .precise_count = 1,
+        .clock_readings = 1.0,
+        .batching = BC_DOUBLED_BATCHES,
+        .repetitions = inner > 0 ? whole_turns(inner, step) : 0,
+        .step = step,
+        .max = whole_turns(SYNCBENCH_INNER, step),
+        .batch_ns = turns ? TURNS_NS : LOOP_NS,
+        .lead_in = turns ? BC_LEAD_IN_NEVER : BC_LEAD_IN_ALWAYS,
+    };
+}
+
+/* Times a loop. Where ranks take turns, each makes its share of them; in the reference loop rank 0
+   makes all. Turns are timed from the release on, since the first rank may keep the lock as long as
+   it has turns while others wait: the slowest rank's time is that of all turns, in any order. */
+static void time_loop(const struct syncbench *bench, struct bc_round *round, int quantity,
+                      const struct syncbench_kind *kind, struct syncbench_team *team)
+{
+    const bool reference = quantity == SYNCBENCH_REFERENCE;
+    syncbench_fn *const enter = reference ? syncbench_nothing : kind->enter;
+    syncbench_fn *const leave = reference ? syncbench_nothing : kind->leave;
+    const struct bc_job *const job = &bench->run->job;
+    int64_t turns = round->repetitions / job->ranks;
+    if (reference)
+        turns = job->rank == 0 ? round->repetitions : 0;
+    bc_round_release(round, MPI_COMM_WORLD);
+    for (int64_t i = 0; i < round->lead_in; i++) {
+        enter(team);
+        leave(team);
+    }
+    bc_round_start(round);
+    bc_round_time(
+        round, quantity,
+        kind->set == SYNCBENCH_TURNS
+            ? syncbench_time_turns(team, enter, leave, bench->delay_units, turns)
+            : syncbench_time_delays(team, enter, leave, bench->delay_units, round->repetitions));
+}
+
 static void measure(struct syncbench *bench, struct bc_visit *visit)
 {
     const struct bc_run *const run = bench->run;
     struct syncbench_team *const team = &bench->team;
     struct syncbench_row *const row = visit->row;
     const struct syncbench_kind *const kind = row->kind;
-    const int64_t inner = bench->parameters.inner;
+    const struct bc_quantities quantities = quantities_of(bench, kind);
     row->neighbours = find_neighbours(bench, kind->set, row->n);
     bc_images_create(&team->images, team->coarray.comm, bench->neighbours, row->neighbours);
     if (kind->open != NULL)
         kind->open(team);
-    const struct syncbench_loop loop = {
-        .run = run,
-        .kind = kind,
-        .team = team,
-        .inner = inner > 0 ? inner : SYNCBENCH_INNER,
-        .delay_units = bench->delay_units,
-    };
     if (is_checked(run, kind))
-        row->loops.wrong += syncbench_check(&run->job, kind, team);
-    syncbench_visit(&loop, inner == 0, visit->seconds, row);
-    visit->is_precise = bc_batch_is_precise(run, &row->loops, SYNCBENCH_REFERENCE);
+        row->wrong += syncbench_check(&run->job, kind, team);
+    struct bc_rounds *const rounds = bc_rounds_of(run, &quantities, visit->seconds, &row->loops);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
+        if (bc_round_wants(round, SYNCBENCH_REFERENCE))
+            time_loop(bench, round, SYNCBENCH_REFERENCE, kind, team);
+        time_loop(bench, round, SYNCBENCH_LOOP, kind, team);
+    }
+    visit->is_precise = bc_store_is_precise(run, &quantities, &row->loops);
     if (kind->close != NULL)
         kind->close(team);
     bc_images_destroy(&team->images);
@@ -224,7 +293,7 @@ static void write_row(struct bc_run *run, struct syncbench_row *row)
     bool wrong = false;
     syncbench_conclude(run, row, &result);
     if (is_checked(run, kind))
-        wrong = bc_sum_wrong(row->loops.wrong, kind->may_not_wait ? &ignored : &result.outcome) > 0;
+        wrong = bc_sum_wrong(row->wrong, kind->may_not_wait ? &ignored : &result.outcome) > 0;
     result.kind = kind->name;
     result.neighbours = kind->set == SYNCBENCH_EVERYONE ? run->job.ranks - 1 : row->neighbours;
     if (kind->set == SYNCBENCH_TURNS)
@@ -252,7 +321,7 @@ const struct bc_program syncbench_program = {
     .state_bytes = sizeof(struct syncbench),
     .row_bytes = sizeof(struct syncbench_row),
     .budget_s = BC_BUDGET_S,
-    .starter = &bc_window_starter,
+    .has_start = true,
     .renews = true,
     .fit = fit,
 };

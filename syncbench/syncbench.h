@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "common/measure/batch.h"
 #include "common/coarray/coarray.h"
+#include "common/measure/rounds.h"
 #include "common/run/run.h"
 
 /* ---- options (parameters.c) ------------------------------------------------------------------ */
@@ -96,32 +96,30 @@ int64_t syncbench_check(const struct bc_job *job, const struct syncbench_kind *k
 
 /* ---- the timed loops (kernel.c) -------------------------------------------------------------- */
 
-/* A loop of `inner` repetitions. Where ranks take turns each rank makes its share of them, and
-   in the reference loop one rank makes all of them. */
-struct syncbench_loop {
-    const struct bc_run *run; /* its window starts the loop; without one a barrier does */
-    const struct syncbench_kind *kind;
-    struct syncbench_team *team;
-    int64_t inner;
-    uint64_t delay_units; /* of work, in each repetition */
-};
+/* Times `repetitions` times a delay and a synchronisation. Collective. */
+struct bc_span syncbench_time_delays(struct syncbench_team *team, syncbench_fn *enter,
+                                     syncbench_fn *leave, uint64_t delay_units,
+                                     int64_t repetitions);
 
-/* The quantities of a round. */
+/* Times `repetitions` turns, with the delay inside. Collective. */
+struct bc_span syncbench_time_turns(struct syncbench_team *team, syncbench_fn *enter,
+                                    syncbench_fn *leave, uint64_t delay_units, int64_t repetitions);
+
+/* ---- a row (row.c, columns.c) ---------------------------------------------------------------- */
+
+/* The quantities of a round: the loop with its synchronisations; the reference loop, which has
+   none. A sample of the synchronisation is the difference. */
 enum syncbench_quantity { SYNCBENCH_LOOP, SYNCBENCH_REFERENCE, SYNCBENCH_QUANTITIES };
 
-/* The time in ns of the loop with its synchronisations, and of the reference loop, which has none.
-   Call after a barrier, unless there is a window: these functions wait for it. Collective. */
-double syncbench_time_loop(const struct syncbench_loop *loop);
-double syncbench_time_reference(const struct syncbench_loop *loop);
+extern const struct bc_precise_value syncbench_precise;
 
-/* ---- a row (measure.c, columns.c) ------------------------------------------------------------ */
-
-/* What a row is of, and remembers from visit to visit. */
+/* A row: its keys, and state kept between visits. */
 struct syncbench_row {
     const struct syncbench_kind *kind;
-    int n;                     /* neighbours in a ring */
-    int neighbours;            /* those that there are */
-    struct bc_batch_row loops; /* of both quantities; `wrong`: errors of checks */
+    int n;                 /* neighbours in a ring */
+    int neighbours;        /* those that there are */
+    struct bc_store loops; /* of both quantities */
+    int64_t wrong;         /* errors of checks, on this rank */
 };
 
 /* Times are in ns a repetition. What comes from samples is on rank 0 only. */
@@ -130,21 +128,14 @@ struct syncbench_result {
     int neighbours, ranks;
     int64_t inner;
     struct bc_summary reference, loop;
-    struct bc_summary sync; /* p99 and max are of loops of one repetition (common/measure/batch.h),
-                               in which each rank has one turn where ranks take turns */
+    struct bc_summary sync; /* p99 and max are of loops of one repetition, in which each rank has
+                               one turn where ranks take turns */
     int64_t outliers;       /* samples of the loop beyond 3 sd */
     const char *check;
     struct bc_outcome outcome;
 };
 
 extern const struct bc_table syncbench_table;
-
-/* One visit within `seconds` (significant on rank 0). Loop and reference are timed in turn; a
-   sample is the difference of two that follow one another. `inner` of the loop is the number of
-   repetitions, or, if `shrinks`, its max; the first visit finds the number then. Collective over
-   MPI_COMM_WORLD. */
-void syncbench_visit(const struct syncbench_loop *loop, bool shrinks, double seconds,
-                     struct syncbench_row *row);
 
 /* Makes the result of all visits and frees what the row holds. Under the mean the synchronisation
    is the difference of the means and its interval 1.96 (sd + reference sd) to both sides, as

@@ -7,21 +7,28 @@
 /* A row gets BC_LEAST_SAMPLES, unless this share of its time, after its end, doesn't suffice. */
 #define GRACE_SHARE 1.0
 
-/* Where the time is no limit: max rounds that are taken again for each one asked for, when rounds
-   were missed. */
+/* The max missed rounds that are taken again for each round asked for, if time is no limit. */
 #define RETAKES 4
 
-struct bc_plan bc_run_plan(const struct bc_run *run, const struct bc_samples *taken, double seconds)
+/* Returns the part of `total` samples that belongs to the visit in hand; whatever the number of
+   visits, the parts of all add up to it. */
+static int64_t part_of_visit(int64_t total, const struct bc_run *run)
+{
+    const int64_t visit = run->visit, visits = run->visits;
+    return total * (visit + 1) / visits - total * visit / visits;
+}
+
+struct bc_plan bc_plan_of(const struct bc_run *run, const struct bc_samples *taken, double seconds)
 {
     const struct bc_settings *const s = &run->settings;
     const bool fixed = s->samples > 0;
     const int64_t left = s->max_samples - (taken != NULL ? (int64_t)taken->count : 0);
     const int64_t visits_left = run->visit < run->visits ? run->visits - run->visit : 1;
     const int64_t max_rounds =
-        fixed ? bc_run_part_of_visit(s->samples, run) : (left + visits_left - 1) / visits_left;
+        fixed ? part_of_visit(s->samples, run) : (left + visits_left - 1) / visits_left;
     const int64_t min_rounds =
         fixed ? max_rounds : (s->min_samples + run->visits - 1) / run->visits;
-    /* What there is no time to look for is not looked for. */
+    /* Without time the warm-up is left out. */
     const bool settles = s->warmup >= 0 || seconds > 0.0;
     return (struct bc_plan){
         .min_rounds = min_rounds < max_rounds ? min_rounds : max_rounds,
@@ -37,18 +44,16 @@ struct bc_plan bc_run_plan(const struct bc_run *run, const struct bc_samples *ta
     };
 }
 
-/* Whether all values are precise or negligible: after several looks in a row, which `stopping`
-   counts for each value; or, if that is NULL, at this look alone. */
-static bool are_precise(const struct bc_run *run, const struct bc_samples *samples,
-                        const struct bc_precise_value *values, int count,
-                        struct bc_stopping *stopping)
+bool bc_values_are_precise(const struct bc_run *run, const struct bc_samples *samples,
+                           const struct bc_precise_value *values, int count,
+                           struct bc_stopping *stopping)
 {
     bool precise = true;
     for (int i = 0; i < count; i++) {
         const struct bc_precise_value *const value = &values[i];
         struct bc_summary summary =
-            bc_run_summarize(run, samples, value->quantity, value->subtrahend);
-        /* What is less wide than its resolution is a point. */
+            bc_samples_summary(run, samples, value->quantity, value->subtrahend);
+        /* An interval narrower than its resolution is a point. */
         if (bc_half_width(&summary) < value->resolution_ns)
             summary.interval.lo = summary.interval.hi = summary.value;
         const bool is_narrow = stopping != NULL
@@ -61,39 +66,18 @@ static bool are_precise(const struct bc_run *run, const struct bc_samples *sampl
     return precise;
 }
 
-static bool has_settled(const struct bc_samples *visit, void *context)
-{
-    struct bc_precision *const rule = context;
-    return are_precise(rule->run, visit, rule->values, rule->count, rule->stopping);
-}
-
-bool bc_run_is_precise(const struct bc_run *run, const struct bc_samples *samples, bool in_time,
-                       const struct bc_precise_value *values, int count)
+bool bc_samples_are_precise(const struct bc_run *run, const struct bc_samples *samples,
+                            bool in_time, const struct bc_precise_value *values, int count)
 {
     if (run->settings.samples > 0)
         return (int64_t)samples->count >= run->settings.samples;
-    return run->visits == 1 ? in_time : are_precise(run, samples, values, count, NULL);
+    return run->visits == 1 ? in_time : bc_values_are_precise(run, samples, values, count, NULL);
 }
 
-void bc_plan_until_precise(struct bc_plan *plan, struct bc_precision *rule,
-                           const struct bc_run *run, const struct bc_precise_value *values,
-                           int count)
+void bc_plan_until_precise(struct bc_plan *plan, const struct bc_precise_value *values, int count)
 {
-    *rule = (struct bc_precision){.run = run, .values = values, .count = count};
-    for (int i = 0; i < count; i++)
-        rule->stopping[i].precision = run->settings.precision_pct / 100.0;
     if (plan->min_rounds >= plan->max_rounds)
         return;
-    plan->settled = has_settled;
-    plan->context = rule;
-}
-
-bool bc_run_sample(const struct bc_run *run, const struct bc_source *source, int subtrahend,
-                   double seconds, struct bc_samples *samples)
-{
-    const struct bc_precise_value value = {.subtrahend = subtrahend};
-    struct bc_precision rule;
-    struct bc_plan plan = bc_run_plan(run, samples, seconds);
-    bc_plan_until_precise(&plan, &rule, run, &value, 1);
-    return bc_take_rounds(source, &plan, samples) == BC_END_SETTLED;
+    plan->precise = values;
+    plan->precise_count = count;
 }

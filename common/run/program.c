@@ -38,7 +38,7 @@ void bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *
     /* The program's own options come first in --help and metadata. */
     bc_options_add(&run->options, program->own_options, state);
     bc_options_add(&run->options, program->options, state);
-    bc_options_add(&run->options, bc_settings_table(program->starter != NULL), &run->settings);
+    bc_options_add(&run->options, bc_settings_table(program->has_start), &run->settings);
 }
 
 void bc_run_release(struct bc_run *run)
@@ -181,8 +181,7 @@ void bc_finalize(int status)
 static void leave(struct bc_run *run, int status)
 {
     bc_visits_free(run);
-    if (run->window != NULL)
-        run->program->starter->destroy(run->window);
+    bc_start_window_destroy(run->window);
     bc_job_free(&run->job);
     bc_run_release(run);
     bc_finalize(status);
@@ -284,7 +283,7 @@ static void write_head(struct bc_run *run)
     bc_output_meta(run->output, "buffer_placement", "%s", run->program->placement);
     write_parameters(run);
     if (run->window != NULL)
-        run->program->starter->describe(run->window, run->output);
+        bc_start_window_describe(run->window, run->output);
     bc_output_header(run->output);
 }
 
@@ -344,7 +343,7 @@ void bc_open_result(struct bc_run *run, const struct bc_table *table, const char
     bc_require(run, run->job.rank == 0 && bc_files_open(run, &error), &error);
     bc_signals_watch();
     if (run->settings.start == BC_START_WINDOW)
-        run->window = run->program->starter->create(&run->job, &run->max_clock, FIND_CLOCK_S);
+        run->window = bc_start_window_create(&run->job, &run->max_clock, FIND_CLOCK_S);
     write_head(run);
     /* Nothing is measured that can't be written. */
     if (!agree(bc_output_good(run->output))) {
@@ -361,7 +360,7 @@ int bc_finish(struct bc_run *run)
 {
     int status = run->failed || run->signal != 0 ? BC_EXIT_FAILED : BC_EXIT_DONE;
     if (run->window != NULL)
-        run->program->starter->conclude(run->window, run->output);
+        bc_start_window_conclude(run->window, run->output);
     bc_contention_end(&run->own->contention, &run->job, run->output);
     if (run->job.rank == 0)
         status = bc_files_close(run, status);

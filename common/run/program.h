@@ -42,10 +42,9 @@ struct bc_program {
                               min samples of all rows take longer */
     double first_share;    /* the share of a row's time that its first visit may take; 0: as much as
                               each other visit */
-    /* Starts ranks together in run->window: the program has the option --start. NULL: it hasn't. */
-    const struct bc_starter *starter;
-    enum bc_start start; /* the default of that option */
-    bool renews;         /* wants the step BC_RENEW */
+    bool has_start;        /* the option --start: ranks may start in run->window */
+    enum bc_start start;   /* its default */
+    bool renews;           /* wants the step BC_RENEW */
 
     /* The thread level that it asks MPI for. Local, before MPI_Init. NULL: MPI_THREAD_SINGLE. */
     int (*thread_level)(const void *state);

@@ -7,7 +7,8 @@
 #include "common/job/job.h"
 #include "common/result/output.h"
 #include "common/run/options.h"
-#include "common/run/samples.h"
+#include "common/stats/stats.h"
+#include "common/sync_clock/start_window.h"
 
 /* Exit status of a benchmark. */
 enum bc_exit {
@@ -53,30 +54,6 @@ struct bc_settings {
 #define BC_NEEDS_2_RANKS                                                                           \
     "needs at least 2 processes, got 1: use mpirun -np 2 or more" BC_LAUNCHER_HINT
 
-/* When quantities began, for sources whose ranks start together at a moment on which they agreed. A
-   round in which a rank was late is a miss. It is dropped and taken again while the plan allows
-   that; after that it is used: its times are right for ranks that start like this. */
-struct bc_starts {
-    /* Set by `take`: this rank's start, from the agreed moment on, on the clock of the values. */
-    double start_ns[BC_QUANTITIES_MAX];
-    double late_ns;               /* a start after this is late; significant on rank 0 */
-    int64_t rounds, missed, used; /* without the warm-up; used: of the missed ones; on rank 0 */
-};
-
-/* What starts ranks together, in place of a barrier. A program that lets it do that links one and
-   names it: bc_window_starter of common/sync_clock/start_window.h, which describes the functions.
-   The rest of common/ reaches it only through this. */
-struct bc_start_window;
-struct bc_starter {
-    struct bc_start_window *(*create)(const struct bc_job *job, const struct bc_clock_cost *cost,
-                                      double seconds);
-    void (*wait)(struct bc_start_window *window);
-    struct bc_starts *(*starts)(struct bc_start_window *window);
-    void (*describe)(const struct bc_start_window *window, struct bc_output *output);
-    void (*conclude)(const struct bc_start_window *window, struct bc_output *output);
-    void (*destroy)(struct bc_start_window *window);
-};
-
 struct bc_program;
 
 struct bc_run {
@@ -89,7 +66,7 @@ struct bc_run {
     struct bc_clock_cost max_clock; /* maximum over ranks: for metadata, and decisions made alike */
     double start_s;                 /* on bc_elapsed_s() */
     struct bc_output *output;       /* NULL on all ranks but rank 0 */
-    struct bc_start_window *window; /* NULL with --start=barrier */
+    struct bc_start_window *window; /* ranks start at moments of it; NULL with --start=barrier */
     int visits; /* that each row gets, more if it isn't precise then; see --visits */
 
     /* What the program may set before the first visit. */
@@ -116,30 +93,14 @@ struct bc_run {
    windows, of job.shared_memory_per_rank where that is less. Local. */
 double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windows);
 
-/* The starts of the run's window; NULL without one. Local. */
-struct bc_starts *bc_run_starts(const struct bc_run *run);
-
-/* The part of `total` samples that belongs to the visit in hand; whatever the number of visits, the
-   parts of all add up to it. Local. */
-int64_t bc_run_part_of_visit(int64_t total, const struct bc_run *run);
-
-/* What the samples make of a row: their number, BC_OK or BC_BUDGET by `precise`, the slowest rank,
-   and the row's visits. Local; rank 0. */
-struct bc_outcome bc_run_outcome(const struct bc_run *run, const struct bc_samples *samples,
-                                 bool precise);
-
-/* Writes a quantity's samples to the file of --dump-samples, if any, under the number of the row to
-   come: row, quantity, visit, sample, value. Local; rank 0. */
-void bc_run_dump(const struct bc_run *run, const char *name, const struct bc_samples *samples,
-                 int quantity);
-
-/* bc_samples_summarize by the estimator and at the confidence of the settings. Local; rank 0. */
-struct bc_summary bc_run_summarize(const struct bc_run *run, const struct bc_samples *samples,
-                                   int quantity, int subtrahend);
-
 /* The mean of one value a visit, with an interval over visits: bc_mean_of_visits, or by the
    estimator `mean` Student's. Local. */
 struct bc_summary bc_run_over_visits(const struct bc_run *run, const double *values, size_t count);
+
+/* Writes a sample in ns to the file of --dump-samples, if any, under the number of the row to come.
+   Visits and samples count from 1. Local; rank 0. */
+void bc_dump_sample(const struct bc_run *run, const char *quantity, size_t visit, size_t sample,
+                    double ns);
 
 /* Adds up what each rank found wrong in a row's data (`wrong`: operations, messages, swaps; 0
    without --check). If that is not 0, the row's status becomes BC_FAIL, with which the program ends

@@ -4,7 +4,7 @@
  * What a machine does (its clock rate, its host, its other users) stays the same for seconds, so
  * samples that follow one another tell little about the next launch. Therefore each row is visited
  * several times (--visits). All rows are visited in turn, in another order each time, over at least
- * three seconds; a row's samples are those of all its visits (common/run/samples.h). Rows that
+ * three seconds; a row's samples are those of all its visits (common/measure/samples.h). Rows that
  * aren't precise after the planned visits get more while there is time. When a run's budget ends,
  * rows have fewer visits, but at least one.
  *
@@ -338,10 +338,9 @@ static struct bc_visit *begin_visit(struct bc_sweep *sweep)
 {
     struct bc_run *const run = sweep->run;
     const struct row *const row = &sweep->rows[sweep->row];
-    struct bc_starts *const starts = bc_run_starts(run);
     struct bc_visit *const visit = begin_step(sweep, BC_MEASURE);
-    if (starts != NULL)
-        starts->used = 0;
+    if (run->window != NULL)
+        bc_start_window_counts(run->window)->used = 0;
     run->visit = row->visits;
     visit->seconds = run->job.rank == 0 ? visit_seconds(sweep, row) : 0.0;
     bc_contention_look(&run->own->contention, NULL);
@@ -354,7 +353,6 @@ static void end_visit(struct bc_sweep *sweep)
 {
     struct bc_run *const run = sweep->run;
     struct row *const row = &sweep->rows[sweep->row];
-    const struct bc_starts *const starts = bc_run_starts(run);
     row->last_s = bc_elapsed_s() - sweep->visit_start_s;
     bc_contention_look(&run->own->contention, &row->waits);
     if (row->visits < run->visits)
@@ -362,8 +360,8 @@ static void end_visit(struct bc_sweep *sweep)
     row->visits++;
     row->is_precise = sweep->visit.is_precise;
     row->measured_s += row->last_s;
-    if (starts != NULL)
-        row->late += starts->used;
+    if (run->window != NULL)
+        row->late += bc_start_window_counts(run->window)->used;
     bc_stops_watch(&row->stops, fmin(WATCH_MAX_S, fmax(WATCH_MIN_S, WATCH_SHARE * row->last_s)));
     look_for_end(sweep);
 }

@@ -3,7 +3,6 @@
 #include "common/mpi/mpi_check.h"
 #include "common/sync_clock/global_clock.h"
 #include "common/mpi/harness.h"
-#include "common/run/run.h"
 
 #include <mpi.h>
 #include <sched.h>
@@ -40,7 +39,8 @@
 
 struct bc_start_window {
     struct bc_global_clock *clock;
-    struct bc_starts starts;
+    double late_ns;
+    struct bc_window_counts counts;
     bool shares_processors;
     bool clock_jumped; /* since the last measurement a clock was set anew, or stood still */
     double slack_ns;
@@ -67,16 +67,14 @@ static bool needs_update(const struct bc_start_window *window, int64_t now_ns)
             bc_global_clock_error_ns(window->clock, now_ns) > window->error_ns + ERROR_GROWTH_NS);
 }
 
-/* Measures the shared clock, in about `seconds` (see bc_global_clock_create). `cost` is the
-   clock's, maximum over ranks. Collective over MPI_COMM_WORLD, which `job` describes. */
-static struct bc_start_window *create(const struct bc_job *job, const struct bc_clock_cost *cost,
-                                      double seconds)
+struct bc_start_window *bc_start_window_create(const struct bc_job *job,
+                                               const struct bc_clock_cost *cost, double seconds)
 {
     struct bc_start_window *const window =
         bc_allocate(1, sizeof *window, "no memory for a start window");
     window->shares_processors = job->oversubscribed;
     window->slack_ns = SLACK_FIRST_NS;
-    window->starts.late_ns = LATE_NS + LATE_CLOCKS * cost->read_ns + 2.0 * cost->resolution_ns;
+    window->late_ns = LATE_NS + LATE_CLOCKS * cost->read_ns + 2.0 * cost->resolution_ns;
     /* Other clocks have an origin or a rate that each process measures for itself. */
     const bool own_clocks = bc_clock_read != bc_source_monotonic_ns;
     window->clock = bc_global_clock_create(job, seconds, own_clocks ? BC_EVERY_RANK : 0);
@@ -85,8 +83,7 @@ static struct bc_start_window *create(const struct bc_job *job, const struct bc_
     return window;
 }
 
-/* Collective. */
-static void destroy(struct bc_start_window *window)
+void bc_start_window_destroy(struct bc_start_window *window)
 {
     if (window == NULL)
         return;
@@ -147,8 +144,6 @@ static void spin_until_start(const struct bc_start_window *window)
 
 void bc_start_window_wait(struct bc_start_window *window)
 {
-    if (window == NULL)
-        return;
     window->start_ns = agree(window);
     const int64_t now_ns = bc_now_ns();
     if (window->start_ns > now_ns + WAIT_MAX_NS) {
@@ -160,25 +155,26 @@ void bc_start_window_wait(struct bc_start_window *window)
     spin_until_start(window);
 }
 
-double bc_start_window_time(struct bc_start_window *window, int quantity, int64_t start_ns,
-                            int64_t end_ns)
+double bc_start_window_ns(const struct bc_start_window *window, double ns)
 {
-    const double ns = (double)(end_ns - start_ns);
-    if (window == NULL)
-        return ns;
-    window->starts.start_ns[quantity] = (double)(start_ns - window->start_ns);
     return ns * (1.0 - bc_global_clock_model(window->clock)->drift);
 }
 
-struct bc_starts *bc_start_window_starts(struct bc_start_window *window)
+double bc_start_window_offset_ns(const struct bc_start_window *window, int64_t start_ns)
 {
-    return window != NULL ? &window->starts : NULL;
+    return (double)(start_ns - window->start_ns);
+}
+
+double bc_start_window_late_ns(const struct bc_start_window *window) { return window->late_ns; }
+
+struct bc_window_counts *bc_start_window_counts(struct bc_start_window *window)
+{
+    return &window->counts;
 }
 
 /* ---- reports --------------------------------------------------------------------------------- */
 
-/* Says which clock is shared and how well it is known. Local. */
-static void describe(const struct bc_start_window *window, struct bc_output *output)
+void bc_start_window_describe(const struct bc_start_window *window, struct bc_output *output)
 {
     const struct bc_global_clock_report *const found = &window->found;
     if (output == NULL)
@@ -190,11 +186,10 @@ static void describe(const struct bc_start_window *window, struct bc_output *out
     bc_output_meta(output, "global_clock_error_us", "%.3f", found->error_ns * 1e-3);
     bc_output_meta(output, "global_clock_error_growth_us_per_s", "%.3f", found->growth * 1e6);
     bc_output_meta(output, "global_clock_error_bound_us", "%.3f", found->bound_ns * 1e-3);
-    bc_output_meta(output, "late_us", "%.3f", window->starts.late_ns * 1e-3);
+    bc_output_meta(output, "late_us", "%.3f", window->late_ns * 1e-3);
 }
 
-/* Says at the end of a run how many starts were late. Collective; rank 0 has the output. */
-static void conclude(const struct bc_start_window *window, struct bc_output *output)
+void bc_start_window_conclude(const struct bc_start_window *window, struct bc_output *output)
 {
     const struct bc_global_clock_report last = bc_global_clock_report(window->clock);
     if (output == NULL)
@@ -202,15 +197,6 @@ static void conclude(const struct bc_start_window *window, struct bc_output *out
     bc_output_meta(output, "note",
                    "in %lld of %lld rounds a rank was late; the global clock was measured again "
                    "%lld times, its error at the end is %.3f us",
-                   (long long)window->starts.missed, (long long)window->starts.rounds,
+                   (long long)window->counts.missed, (long long)window->counts.rounds,
                    (long long)window->updates, last.error_ns * 1e-3);
 }
-
-const struct bc_starter bc_window_starter = {
-    .create = create,
-    .wait = bc_start_window_wait,
-    .starts = bc_start_window_starts,
-    .describe = describe,
-    .conclude = conclude,
-    .destroy = destroy,
-};

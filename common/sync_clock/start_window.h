@@ -4,42 +4,57 @@
  * last end. This is the header of common/sync_clock for its users.
  *
  * Before each start the ranks agree (one allreduce) on the latest of their proposals: each proposes
- * its own time plus some slack, in which the allreduce has to return. A rank that is late all the
- * same raises its slack, so no rank needs to know how long an operation takes or how fast the
- * network is. Rounds in which a rank was late are taken again: see struct bc_starts in
- * common/run/run.h.
+ * its own time plus some slack, in which the allreduce has to return. A late rank raises its slack,
+ * so no rank needs to know how long an operation takes or how fast the network is. A round in which
+ * a rank was late is a miss.
  *
  * Sources: windows on a shared clock: Worsch, Reussner and Augustin, "On Benchmarking Collective
  * MPI Operations", EuroPVM/MPI 2002 (SKaMPI); rounds whose start is agreed on one by one:
  * "Round-Time" of Hunold and Carpen-Amarie, "Hierarchical Clock Synchronization in MPI", CLUSTER
  * 2018. There a root announces each start; here all ranks propose it.
- *
- * A program without windows passes NULL for the window.
  */
 #pragma once
 
 #include "common/clock/clock.h"
 #include "common/job/job.h"
 #include "common/result/output.h"
-#include "common/run/run.h"
 
 struct bc_start_window;
-struct bc_starter;
 
-/* Returns on all ranks at the same time, where each has a processor; without a window at once. From
-   time to time it measures the shared clock again: when its error may have grown by more than a
-   tenth of a microsecond. Collective over MPI_COMM_WORLD. */
+/* Rounds since the window was created or the counts were reset, without the warm-up; on rank 0. */
+struct bc_window_counts {
+    int64_t rounds, missed;
+    int64_t used; /* missed rounds that became samples: their times are right for ranks that start
+                     like this */
+};
+
+/* Measures the shared clock, in about `seconds` (see bc_global_clock_create). `cost` is the
+   clock's, maximum over ranks. Collective over MPI_COMM_WORLD, which `job` describes. */
+struct bc_start_window *bc_start_window_create(const struct bc_job *job,
+                                               const struct bc_clock_cost *cost, double seconds);
+
+/* Does nothing with NULL. Collective. */
+void bc_start_window_destroy(struct bc_start_window *window);
+
+/* Returns on all ranks at the same time, if each has a processor. From time to time it measures the
+   shared clock again: when its error may have grown by more than a tenth of a microsecond.
+   Collective over MPI_COMM_WORLD. */
 void bc_start_window_wait(struct bc_start_window *window);
 
-/* The value of `quantity` for a kernel that bc_start_window_wait started and that took from
-   start_ns to end_ns on this rank's clock: the time between them on the shared clock. Notes the
-   start for the sampler. Without a window just end_ns - start_ns. Local. */
-double bc_start_window_time(struct bc_start_window *window, int quantity, int64_t start_ns,
-                            int64_t end_ns);
+/* Returns the time on the shared clock of a span of `ns` on this rank's clock. Local. */
+double bc_start_window_ns(const struct bc_start_window *window, double ns);
 
-/* The `starts` of a source whose kernel does that; NULL without a window. */
-struct bc_starts *bc_start_window_starts(struct bc_start_window *window);
+/* Returns how long after the last agreed start this rank's clock showed start_ns. Local. */
+double bc_start_window_offset_ns(const struct bc_start_window *window, int64_t start_ns);
 
-/* For struct bc_program: makes, uses and destroys the window. A program that names it has the
-   option --start. */
-extern const struct bc_starter bc_window_starter;
+/* A start with a larger offset is late. Local. */
+double bc_start_window_late_ns(const struct bc_start_window *window);
+
+/* The counts, which the caller keeps. Local. */
+struct bc_window_counts *bc_start_window_counts(struct bc_start_window *window);
+
+/* Writes which clock is shared and how well it is known. Local. */
+void bc_start_window_describe(const struct bc_start_window *window, struct bc_output *output);
+
+/* Writes at the end of a run how many starts were late. Collective; rank 0 has the output. */
+void bc_start_window_conclude(const struct bc_start_window *window, struct bc_output *output);

@@ -73,4 +73,4 @@ void overlap_progress_note(const struct overlap_state *overlap, struct bc_output
 #define OVERLAP_PROGRAM                                                                            \
     .options = {overlap_options, OVERLAP_OPTIONS}, .row_bytes = sizeof(struct overlap_row),        \
     .budget_s = BC_BUDGET_S, /* start-up and the search for a size included */                     \
-        .starter = &bc_window_starter, .first_share = 0.4
+        .has_start = true, .first_share = 0.4

@@ -1,11 +1,12 @@
 /*
  * The samples of a row: rounds of one or more quantities, taken in visits.
  *
- * A row is visited several times in a run, and the rounds of one visit follow one another. All
+ * A row is visited several times in a run. The rounds of one visit follow one another. All
  * functions are local. Without memory the job ends.
  */
 #pragma once
 
+#include "common/run/run.h"
 #include "common/stats/stats.h"
 
 #include <stddef.h>
@@ -19,7 +20,7 @@ struct bc_samples {
     size_t count, capacity;
     size_t *visit_starts; /* the first round of each visit */
     size_t visits, visits_capacity;
-    struct bc_samples *dropped; /* rounds of the last visit that sampling.h drops; NULL: none */
+    struct bc_samples *dropped; /* missed rounds of the last visit; NULL: none */
 };
 
 /* Begins a visit: the rounds that are appended from now on belong to it. */
@@ -37,19 +38,29 @@ size_t bc_samples_in_visit(const struct bc_samples *samples);
    are valid until that changes; don't append to them and don't free them. */
 struct bc_samples bc_samples_of_visit(const struct bc_samples *samples, size_t visit);
 
-/* The summary of one quantity less another one (`subtrahend`; -1: none), round by round: by
-   bc_summarize_visits if there are visits, else by bc_summarize. The samples stay as they are. */
-struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int quantity,
-                                       int subtrahend, enum bc_estimator estimator,
-                                       double confidence);
+/* Returns the summary of one quantity less another one (`subtrahend`; -1: none), round by round, by
+   the estimator and at the confidence of the settings: bc_summarize_visits if there are visits,
+   else bc_summarize. The samples stay as they are. */
+struct bc_summary bc_samples_summary(const struct bc_run *run, const struct bc_samples *samples,
+                                     int quantity, int subtrahend);
 
-/* The rank that was slowest, or last to end, in most rounds, of `ranks` ranks; -1 without rounds.
- */
+/* Returns the row's number of samples, BC_OK or BC_BUDGET by `precise`, its slowest rank, and its
+   visits. Rank 0. */
+struct bc_outcome bc_samples_outcome(const struct bc_run *run, const struct bc_samples *samples,
+                                     bool precise);
+
+/* Writes a quantity's samples to the file of --dump-samples, if any, under the number of the row to
+   come: row, quantity, visit, sample, value. Rank 0. */
+void bc_samples_dump(const struct bc_run *run, const char *name, const struct bc_samples *samples,
+                     int quantity);
+
+/* Returns the rank that was slowest, or last to end, in most rounds, of `ranks` ranks; -1 without
+   rounds. */
 int bc_samples_slowest_rank(const struct bc_samples *samples, int ranks);
 
 /* Removes all rounds and visits but those dropped; the memory is kept, for rounds of as many
    quantities. */
 void bc_samples_clear(struct bc_samples *samples);
 
-/* Makes it an empty store without memory. */
+/* Frees the memory and makes `samples` an empty store. */
 void bc_samples_free(struct bc_samples *samples);

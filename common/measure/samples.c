@@ -1,4 +1,4 @@
-#include "common/run/samples.h"
+#include "common/measure/samples.h"
 
 #include "common/mpi/mpi_check.h"
 
@@ -56,9 +56,8 @@ struct bc_samples bc_samples_of_visit(const struct bc_samples *samples, size_t v
     return one;
 }
 
-struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int quantity,
-                                       int subtrahend, enum bc_estimator estimator,
-                                       double confidence)
+struct bc_summary bc_samples_summary(const struct bc_run *run, const struct bc_samples *samples,
+                                     int quantity, int subtrahend)
 {
     double *const values = bc_allocate(samples->count, sizeof *values, NO_MEMORY, samples->count);
     for (size_t i = 0; i < samples->count; i++) {
@@ -67,9 +66,31 @@ struct bc_summary bc_samples_summarize(const struct bc_samples *samples, int qua
             values[i] -= samples->values[subtrahend][i];
     }
     const struct bc_summary summary = bc_summarize_visits(
-        values, samples->count, samples->visit_starts, samples->visits, estimator, confidence);
+        values, samples->count, samples->visit_starts, samples->visits,
+        (enum bc_estimator)run->settings.estimator, run->settings.confidence_pct / 100.0);
     free(values);
     return summary;
+}
+
+struct bc_outcome bc_samples_outcome(const struct bc_run *run, const struct bc_samples *samples,
+                                     bool precise)
+{
+    struct bc_outcome outcome = run->visited;
+    outcome.samples = (int64_t)samples->count;
+    outcome.status = precise ? BC_OK : BC_BUDGET;
+    outcome.slowest_rank = bc_samples_slowest_rank(samples, run->job.ranks);
+    return outcome;
+}
+
+void bc_samples_dump(const struct bc_run *run, const char *name, const struct bc_samples *samples,
+                     int quantity)
+{
+    size_t sample = 0;
+    for (size_t v = 0; v < samples->visits; v++) {
+        const struct bc_samples visit = bc_samples_of_visit(samples, v);
+        for (size_t i = 0; i < visit.count; i++)
+            bc_dump_sample(run, name, v + 1, ++sample, visit.values[quantity][i]);
+    }
 }
 
 int bc_samples_slowest_rank(const struct bc_samples *samples, int ranks)

@@ -1,0 +1,56 @@
+/*
+ * A sequence of rounds with a plan: rank 0 decides on the next batch of rounds and keeps the
+ * samples. Internal to common/measure.
+ */
+#pragma once
+
+#include "common/measure/rounds.h"
+
+#define BC_BATCH_MAX 256 /* rounds in one reduction */
+
+enum bc_end {
+    BC_END_SETTLED, /* the values are precise, or a fixed number was reached */
+    BC_END_MAX,     /* max_rounds was reached before the values were precise */
+    BC_END_TIME     /* the deadline passed */
+};
+
+struct bc_sequence {
+    const struct bc_run *run;
+    const struct bc_quantities *quantities;
+    struct bc_plan plan;            /* significant on rank 0 */
+    struct bc_samples *samples;     /* the sequence's are those of its last visit; rank 0 */
+    struct bc_start_window *window; /* NULL, or not, on all ranks alike */
+    int64_t repetitions;            /* timed together; a value is the time of one */
+    int64_t lead_in;                /* of each round */
+
+    /* Set by bc_sequence_order, the same on every rank. */
+    bool counts; /* the batch in hand doesn't belong to the warm-up */
+    enum bc_end end;
+
+    /* Internal to sequence.c; significant on rank 0, except the last three. */
+    double start_s;
+    double round_s;      /* mean time of a round, with its barriers */
+    int64_t rounds_done; /* warm-up and samples */
+    bool warming;
+    int warmup_batches;
+    double warmup_medians[BC_QUANTITIES_MAX];
+    struct bc_stopping stopping[BC_PRECISE_VALUES_MAX];
+    size_t next_look;
+    bool settled;
+    int chosen[BC_QUANTITIES_MAX]; /* the rank whose value counts; the same on every rank */
+    size_t own_count;              /* of all values that this rank had */
+    double own[BC_QUANTITIES_MAX][BC_BATCH_MAX]; /* this rank's latest values */
+};
+
+/* Begins the sequence whose first members the caller has set; all others are zeros. Local. */
+void bc_sequence_begin(struct bc_sequence *sequence);
+
+/* Returns the number of rounds to take next, at most BC_BATCH_MAX; 0: the sequence has ended. The
+   same on every rank. Collective over MPI_COMM_WORLD. */
+int bc_sequence_order(struct bc_sequence *sequence);
+
+/* Takes in a batch of rounds: each quantity's time of all repetitions on this rank in ns
+   (-INFINITY: it took no part), and its start after the agreed one if there is a window. Collective
+   over MPI_COMM_WORLD. */
+void bc_sequence_take(struct bc_sequence *sequence, int rounds, double (*ns)[BC_QUANTITIES_MAX],
+                      double (*starts_ns)[BC_QUANTITIES_MAX]);
