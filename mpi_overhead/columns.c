@@ -1,4 +1,4 @@
-#include "mpi_overhead/measure.h"
+#include "mpi_overhead/mpi_overhead.h"
 
 const struct bc_column overhead_memory_column =
     BC_COLUMN("memory", BC_RUN_KEY, 0, overhead_result, memory);

@@ -1,4 +1,4 @@
-#include "mpi_overhead/measure.h"
+#include "mpi_overhead/mpi_overhead.h"
 
 #include "common/mpi/mpi_check.h"
 
@@ -20,11 +20,11 @@ static void find_undisturbed(const double *values, size_t count, double *sorted,
         quantiles[i] = bc_quantile(sorted, count, undisturbed[i]);
 }
 
-struct bc_summary overhead_excess(const struct bc_samples *samples, int quantity, int subtrahend,
-                                  double confidence)
+struct bc_summary overhead_excess(const struct bc_run *run, const struct bc_samples *samples,
+                                  int quantity, int subtrahend)
 {
-    struct bc_summary summary =
-        bc_samples_summarize(samples, quantity, subtrahend, BC_MEDIAN, confidence);
+    const double confidence = run->settings.confidence_pct / 100.0;
+    struct bc_summary summary = bc_samples_summary(run, samples, quantity, subtrahend);
     if (samples->visits < 2)
         return summary;
     double *const sorted =

@@ -20,7 +20,7 @@
 #include "common/clock/clock.h"
 #include "common/work/work.h"
 #include "common/mpi/mpi_check.h"
-#include "mpi_overhead/measure.h"
+#include "mpi_overhead/mpi_overhead.h"
 
 #include <math.h>
 #include <stddef.h>
@@ -28,79 +28,73 @@
 
 enum { TAG = 1, TOKEN_TAG = 2 };
 
-/* What the loops differ in. */
-typedef void post_fn(const struct overhead_exchange *x, MPI_Request *request);
-typedef void meet_fn(const struct overhead_exchange *x);
+/* The differences between loops. Inlined where they are named, so that a loop contains only its own
+   calls, without a branch. */
+enum message { NO_MESSAGE, SENT, RECEIVED };
+enum token { NO_TOKEN, TOKEN_SENT, TOKEN_RECEIVED };
 
-/* The time of all iterations in ns: post (NULL: no message), work, wait and meet. Inlined where the
-   parts are named, so that a loop has nothing but what these do, and no look at `post`. */
-__attribute__((always_inline)) static inline double time_loop(const struct overhead_exchange *x,
-                                                              uint64_t units, int64_t iterations,
-                                                              post_fn *post, meet_fn *meet)
+#define INLINE __attribute__((always_inline)) static inline
+
+INLINE void post(const struct overhead_exchange *x, enum message message, MPI_Request *request)
+{
+    if (message == SENT)
+        BC_MPI(MPI_Isend(x->buffer.start, x->message.count, x->message.type, x->peer, TAG, x->pair,
+                         request));
+    if (message == RECEIVED)
+        BC_MPI(MPI_Irecv(x->buffer.start, x->message.count, x->message.type, x->peer, TAG, x->pair,
+                         request));
+}
+
+INLINE void meet(const struct overhead_exchange *x, enum token token)
+{
+    if (token == TOKEN_SENT)
+        BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair));
+    if (token == TOKEN_RECEIVED)
+        BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair, MPI_STATUS_IGNORE));
+    BC_MPI(MPI_Barrier(x->pair));
+}
+
+/* Times all iterations, in ns: post, work, wait and meet. */
+INLINE double time_loop(const struct overhead_exchange *x, uint64_t units, int64_t iterations,
+                        enum message message, enum token token)
 {
     MPI_Request request;
     BC_MPI(MPI_Barrier(x->pair));
     const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < iterations; i++) {
-        if (post != NULL)
-            post(x, &request);
+        post(x, message, &request);
         bc_work(units);
-        if (post != NULL)
+        if (message != NO_MESSAGE)
             BC_MPI(MPI_Wait(&request, MPI_STATUS_IGNORE));
-        meet(x);
+        meet(x, token);
     }
     return (double)(bc_now_ns() - start_ns);
 }
 
-static inline void post_send(const struct overhead_exchange *x, MPI_Request *request)
+INLINE double time_message(const struct overhead_exchange *x, uint64_t units, int64_t iterations,
+                           enum message message, enum token token)
 {
-    BC_MPI(MPI_Isend(x->buffer.start, x->message.count, x->message.type, x->peer, TAG, x->pair,
-                     request));
-}
-
-static inline void post_receive(const struct overhead_exchange *x, MPI_Request *request)
-{
-    BC_MPI(MPI_Irecv(x->buffer.start, x->message.count, x->message.type, x->peer, TAG, x->pair,
-                     request));
-}
-
-static inline void meet_alone(const struct overhead_exchange *x) { BC_MPI(MPI_Barrier(x->pair)); }
-
-static inline void meet_after_token(const struct overhead_exchange *x)
-{
-    BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair));
-    BC_MPI(MPI_Barrier(x->pair));
-}
-
-static inline void await_token_and_meet(const struct overhead_exchange *x)
-{
-    BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, x->peer, TOKEN_TAG, x->pair, MPI_STATUS_IGNORE));
-    BC_MPI(MPI_Barrier(x->pair));
-}
-
-__attribute__((always_inline)) static inline double time_end(const struct overhead_exchange *x,
-                                                             bool message, uint64_t units,
-                                                             int64_t iterations, meet_fn *meet)
-{
-    if (!message)
-        return time_loop(x, units, iterations, NULL, meet);
-    if (overhead_receives(x))
-        return time_loop(x, units, iterations, post_receive, meet);
-    return time_loop(x, units, iterations, post_send, meet);
+    if (message == NO_MESSAGE)
+        return time_loop(x, units, iterations, NO_MESSAGE, token);
+    if (message == RECEIVED)
+        return time_loop(x, units, iterations, RECEIVED, token);
+    return time_loop(x, units, iterations, SENT, token);
 }
 
 /* Runs this rank's end of a loop, with `units` of work in each iteration if it measures; returns
    the time of all iterations in ns. Collective over the pair. */
-static double time_loops(const struct overhead_exchange *x, bool message, bool token,
+static double time_loops(const struct overhead_exchange *x, bool has_message, bool has_token,
                          uint64_t units, int64_t iterations)
 {
+    const enum message arriving = overhead_receives(x) ? RECEIVED : SENT;
+    const enum message message = has_message ? arriving : NO_MESSAGE;
     if (!x->measures)
         units = 0;
-    if (!token)
-        return time_end(x, message, units, iterations, meet_alone);
+    if (!has_token)
+        return time_message(x, units, iterations, message, NO_TOKEN);
     if (x->measures)
-        return time_end(x, message, units, iterations, meet_after_token);
-    return time_end(x, message, units, iterations, await_token_and_meet);
+        return time_message(x, units, iterations, message, TOKEN_SENT);
+    return time_message(x, units, iterations, message, TOKEN_RECEIVED);
 }
 
 /* ---- the data of --check --------------------------------------------------------------------- */
@@ -141,8 +135,8 @@ static bool data_is_right(struct overhead_exchange *x)
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* The time of an iteration in ns, or -INFINITY on ranks whose times don't count. */
-static double iteration_ns(struct overhead_exchange *x, bool message, bool token, uint64_t units)
+void overhead_time(struct overhead_exchange *x, const struct bc_round *round, int quantity,
+                   bool message, bool token, uint64_t units)
 {
     /* With --check each iteration is a loop of its own, and data is written and verified between
        the loops; with --buffers=new memory is allocated there. Loops without a message are cut up
@@ -158,19 +152,6 @@ static double iteration_ns(struct overhead_exchange *x, bool message, bool token
         if (x->check && message && overhead_receives(x) && !data_is_right(x))
             x->wrong++;
     }
-    return x->reports ? ns / (double)x->iterations : -INFINITY;
-}
-
-void overhead_take_work(void *exchange, double *values)
-{
-    struct overhead_exchange *const x = exchange;
-    values[0] = iteration_ns(x, true, x->token, x->apart ? 0 : x->units);
-    values[1] = iteration_ns(x, false, x->token, x->units);
-}
-
-void overhead_take_full(void *exchange, double *values)
-{
-    values[OVERHEAD_BASE] = iteration_ns(exchange, true, false, 0);
-    values[OVERHEAD_EMPTY] = iteration_ns(exchange, false, false, 0);
-    overhead_take_work(exchange, &values[OVERHEAD_ITER]);
+    if (x->reports)
+        bc_round_value(round, quantity, ns / (double)x->iterations);
 }

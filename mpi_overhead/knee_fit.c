@@ -1,4 +1,4 @@
-#include "mpi_overhead/measure.h"
+#include "mpi_overhead/mpi_overhead.h"
 
 #include "common/stats/stats.h"
 

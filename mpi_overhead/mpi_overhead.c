@@ -1,19 +1,36 @@
 /*
- * How much of the processor a message takes: host overhead and application availability by the
- * post-work-wait method.
+ * Host overhead and application availability: the time for which a message keeps the processor
+ * busy, and the share of its transfer that is left for other work.
  *
- * Method: D. Doerfler and R. Brightwell, "Measuring MPI Send and Receive Overhead and Application
- * Availability in High Performance Network Interfaces", EuroPVM/MPI 2006. Overhead as in D. Culler
- * et al., "LogP: Towards a Realistic Model of Parallel Computation", PPoPP 1993: the time for which
- * the processor is engaged in sending or receiving a message.
+ * Method: post-work-wait, D. Doerfler and R. Brightwell, "Measuring MPI Send and Receive Overhead
+ * and Application Availability in High Performance Network Interfaces", EuroPVM/MPI 2006. Overhead
+ * as in D. Culler et al., "LogP: Towards a Realistic Model of Parallel Computation", PPoPP 1993:
+ * the time for which the processor is engaged in sending or receiving a message.
  *
- * The lower half of the ranks, ordered by node, measures, each with a partner in the upper half.
+ * Timed region: loops of iterations between two readings of the clock (kernel.c). An iteration
+ * posts a message, works, waits, and ends with a barrier of the two ranks. Loops without a message,
+ * without work, and with neither are timed alternately with it. With enough work the message is
+ * over before the wait (the knee), and the overhead is what the message adds to the work. The lower
+ * half of the ranks, ordered by node, measures, each with a partner in the upper half.
+ *
+ * When and how often: a row is a size, a direction and a pair. The first visit of a row raises the
+ * work until it finds the knee (search.c). All rows are visited alternately, six times; rows that
+ * aren't precise then up to twelve times, while there is time. A visit ends when overhead and
+ * transfer are known to 2 % (--precision), or when its time is up. With -b RATIO a visit is the
+ * specification's search.
+ *
+ * Written: a line a row after its last visit (columns.c, row.c).
  */
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
-#include "mpi_overhead/measure.h"
+#include "mpi_overhead/mpi_overhead.h"
 
-/* What would do where a buffer doesn't fit into a GPU's memory. */
+#include <math.h>
+
+/* How a row's time is shared between finding the knee and measuring there. */
+#define KNEE_SHARE 0.4
+
+/* Advice if a buffer doesn't fit into a GPU's memory. */
 #define MEMORY_ADVICE "a smaller --msgsize"
 
 /* ---- usage ----------------------------------------------------------------------------------- */
@@ -146,6 +163,45 @@ static void tell_no_knee(const struct mpi_overhead *bench, bool in_time, bool is
                      advice);
 }
 
+/* The rounds of a visit with -b auto: a share of a fixed number of iterations, or as the settings
+   say. */
+static struct bc_plan plan_of(const struct mpi_overhead *bench, const struct overhead_row *row,
+                              double seconds)
+{
+    struct bc_plan plan = bc_plan_of(bench->run, &row->store.samples, seconds);
+    const int64_t fixed = overhead_fixed_iterations(bench), visits = bench->run->visits;
+    if (fixed > 0) {
+        const int64_t loops = (fixed + row->iterations - 1) / row->iterations;
+        plan.min_rounds = plan.max_rounds = (loops + visits - 1) / visits;
+    }
+    bc_plan_until_precise(&plan, overhead_precise_values, OVERHEAD_PRECISE_VALUES);
+    return plan;
+}
+
+/* Measures without work and with work beyond the knee, alternately, until the values are precise.
+   The first visit finds the knee. Collective. */
+static void measure_fit(struct mpi_overhead *bench, double seconds, struct overhead_row *row)
+{
+    static const struct bc_quantities quantities = {.count = OVERHEAD_QUANTITIES,
+                                                    .slowest_of = OVERHEAD_BASE};
+    struct overhead_exchange *const x = &bench->exchange;
+    const double end_s = bc_elapsed_s() + seconds;
+    if (row->iterations == 0)
+        overhead_find_knee(bench, seconds * KNEE_SHARE, row);
+    x->units = row->units;
+    x->iterations = row->iterations;
+    const struct bc_plan plan = plan_of(bench, row, fmax(end_s - bc_elapsed_s(), 0.0));
+    struct bc_rounds *const rounds =
+        bc_rounds_by_plan(bench->run, &quantities, &plan, &row->store.samples);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
+        overhead_time(x, round, OVERHEAD_BASE, true, false, 0);
+        overhead_time(x, round, OVERHEAD_EMPTY, false, false, 0);
+        overhead_time(x, round, OVERHEAD_ITER, true, x->token, x->units);
+        overhead_time(x, round, OVERHEAD_WORK, false, x->token, x->units);
+    }
+    row->store.in_time = bc_rounds_settled(rounds);
+}
+
 /* All pairs exchange messages; the times of one are the row's. */
 static void measure(struct mpi_overhead *bench, struct bc_visit *visit)
 {
@@ -154,13 +210,19 @@ static void measure(struct mpi_overhead *bench, struct bc_visit *visit)
     x->direction = row->direction;
     x->reports = bench->by_node.place == row->pair;
     x->bytes = row->bytes;
+    x->wrong = 0;
     bc_buffer_create(&x->buffer, bench->device,
                      bench->parameters.memory.of[overhead_receives(x) ? 1 : 0], (size_t)row->bytes,
                      true, MEMORY_ADVICE);
     bc_amount_create(&x->message, row->bytes, MPI_BYTE);
     if (bench->run->visit == 0)
         tell_start(bench, bc_node_order_rank(&bench->by_node, row->pair));
-    overhead_visit(bench, visit->seconds, row);
+    overhead_prepare_data(x);
+    if (overhead_is_fitted(bench))
+        measure_fit(bench, visit->seconds, row);
+    else
+        overhead_find_threshold(bench, visit->seconds, row);
+    row->wrong += x->wrong;
     visit->is_precise = overhead_is_precise(bench, row);
     bc_amount_destroy(&x->message);
     bc_buffer_destroy(&x->buffer);
@@ -171,7 +233,7 @@ static void write_row(const struct mpi_overhead *bench, struct overhead_row *row
     struct overhead_result result = {0};
     overhead_conclude(bench, row, &result);
     if (result.outcome.status == BC_NO_KNEE)
-        tell_no_knee(bench, row->in_time, result.is_disturbed);
+        tell_no_knee(bench, row->store.in_time, result.is_disturbed);
     bc_write_row(bench->run, &result);
 }
 

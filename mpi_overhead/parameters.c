@@ -1,4 +1,4 @@
-#include "mpi_overhead/measure.h"
+#include "mpi_overhead/mpi_overhead.h"
 
 const struct overhead_parameters overhead_default_parameters = {
     .sizes = {.text = "8"},

@@ -363,6 +363,11 @@ struct bc_round *bc_next_round(struct bc_rounds *rounds)
     return &rounds->round;
 }
 
+bool bc_rounds_settled(const struct bc_rounds *rounds)
+{
+    return rounds->batches.end == BC_END_SETTLED;
+}
+
 /* ---- a round --------------------------------------------------------------------------------- */
 
 void bc_round_release(const struct bc_round *round, MPI_Comm comm)

@@ -88,13 +88,13 @@ struct bc_round {
     double *ns, *starts_ns;         /* of each quantity */
 };
 
-/* Begins the rounds of a visit: as the settings say, within `seconds` (significant on rank 0).
-   `quantities` and `store` must outlive the rounds. With batches of several repetitions, rounds of
-   single repetitions of the same quantities are taken between the batches, for p99 and max of the
-   row: a batch hides late repetitions in its mean (one repetition of 150 that takes 10 times as
-   long as the others adds 6 % to the mean). They take a tenth of the time, at most a row's 1000 in
-   all its visits, at least one, never more than a visit may have samples. Collective over
-   MPI_COMM_WORLD. */
+/* Begins the rounds of a visit, which are valid until a program begins other rounds: as the
+   settings say, within `seconds` (significant on rank 0). `quantities` and `store` must outlive the
+   rounds. With batches of several repetitions, rounds of single repetitions of the same quantities
+   are taken between the batches, for p99 and max of the row: a batch hides late repetitions in its
+   mean (one repetition of 150 that takes 10 times as long as the others adds 6 % to the mean). They
+   take a tenth of the time, at most a row's 1000 in all its visits, at least one, never more than a
+   visit may have samples. Collective over MPI_COMM_WORLD. */
 struct bc_rounds *bc_rounds_of(const struct bc_run *run, const struct bc_quantities *quantities,
                                double seconds, struct bc_store *store);
 
@@ -105,9 +105,13 @@ struct bc_rounds *bc_rounds_by_plan(const struct bc_run *run,
                                     const struct bc_quantities *quantities,
                                     const struct bc_plan *plan, struct bc_samples *samples);
 
-/* Returns the next round, which is valid until the next call; NULL after the last one, when
-   `rounds` is freed. The same on every rank. Collective over MPI_COMM_WORLD. */
+/* Returns the next round, which is valid until the next call; NULL after the last one. The same on
+ * every rank. Collective over MPI_COMM_WORLD. */
 struct bc_round *bc_next_round(struct bc_rounds *rounds);
+
+/* True on rank 0 after the last round if all rounds that were asked for were taken, or the values
+   were precise, before the time was up. Local. */
+bool bc_rounds_settled(const struct bc_rounds *rounds);
 
 /* True if the round times quantity q. Rounds that find the batch length time quantity 0 alone. */
 static inline bool bc_round_wants(const struct bc_round *round, int q) { return q < round->wanted; }

@@ -8,7 +8,7 @@
 #include "common/job/node_order.h"
 #include "common/mpi/large_count.h"
 #include "common/run/parse.h"
-#include "common/measure/plan.h"
+#include "common/measure/rounds.h"
 
 #include <mpi.h>
 #include <stdbool.h>
@@ -45,7 +45,6 @@ struct overhead_exchange {
     struct bc_buffer buffer;
     uint64_t units;     /* of work in each iteration of the loops in hand */
     int64_t iterations; /* in each of these */
-    bool apart;         /* the work isn't done beside the message */
     bool check;         /* verify the data of each message */
     bool renews;        /* each message is in memory that was allocated just before */
     int64_t messages;   /* prepared so far, the same on both ranks */
@@ -77,32 +76,37 @@ enum overhead_quantity {
     OVERHEAD_QUANTITIES
 };
 
+/* ---- kernel.c -------------------------------------------------------------------------------- */
+
 /* Fills the buffer: on the rank that sends with the next message, on the other with zeros, which no
    message has. Local; both ranks of a pair call it. */
 void overhead_prepare_data(struct overhead_exchange *exchange);
 
-/* `take` of a source (struct bc_source) whose context is a struct overhead_exchange: as 0 and 1
-   OVERHEAD_ITER and OVERHEAD_WORK alone, whose difference is the overhead (if `apart`, the former
-   without work); or all quantities. A loop for each. Collective. */
-void overhead_take_work(void *exchange, double *values);
-void overhead_take_full(void *exchange, double *values);
+/* Times a loop of the exchange's iterations, with or without the message and the token, with
+   `units` of work in each iteration on the rank that measures, and stores the time of an iteration
+   as a quantity of the round on ranks that report. Collective over the pair. */
+void overhead_time(struct overhead_exchange *exchange, const struct bc_round *round, int quantity,
+                   bool message, bool token, uint64_t units);
 
-/* What a row is of, and remembers from visit to visit; the latter zeros before the first one. */
+/* ---- rows (row.c, columns.c) ----------------------------------------------------------------- */
+
+/* A row: its keys, and state kept between visits, which is zeros before the first one. */
 struct overhead_row {
     int64_t bytes; /* of a message */
     enum overhead_direction direction;
     int pair; /* the place of its measuring rank in the order of nodes */
 
-    uint64_t units;     /* of work beyond the knee, as the first visit found */
-    int64_t iterations; /* in each loop; the same on every rank, as `units` */
-    bool knee;          /* the knee was found; rank 0 */
-    bool in_time;       /* the last visit was precise, or its search ended by itself; rank 0 */
-    struct bc_samples samples; /* of all quantities; with -b RATIO a visit's results are a sample */
-    int64_t wrong;             /* messages that arrived wrong on this rank */
+    uint64_t units;        /* of work beyond the knee, as the first visit found */
+    int64_t iterations;    /* in each loop; the same on every rank, as `units` */
+    bool knee;             /* the knee was found; rank 0 */
+    struct bc_store store; /* of all quantities; with -b RATIO a visit's results are a sample, and
+                              in_time means that the search ended without the deadline */
+    int64_t wrong;         /* messages that arrived wrong on this rank */
 };
 
-/* What a row says. Times in ns an iteration. All but overhead and transfer have the barrier between
-   two iterations in them; iter and work also the token (kernel.c), if any. Complete on rank 0 only.
+/* The result of a row. Times in ns an iteration. All but overhead and transfer have the barrier
+   between two iterations in them; iter and work also the token (kernel.c), if any. Complete on rank
+   0 only.
  */
 struct overhead_result {
     const char *memory, *buffers; /* the words of the options */
@@ -122,12 +126,19 @@ struct overhead_result {
 extern const struct bc_table overhead_table;
 extern const struct bc_column overhead_memory_column, overhead_buffers_column;
 
-/* One visit of bench->exchange within `seconds` (significant on rank 0): by the fit of a plateau
-   and a line to all points (-b auto), or with the specification's thresholds (-b RATIO). Collective
-   over MPI_COMM_WORLD. */
-void overhead_visit(struct mpi_overhead *bench, double seconds, struct overhead_row *row);
+extern const struct bc_precise_value overhead_precise_values[];
+enum { OVERHEAD_PRECISE_VALUES = 2 };
 
-/* Whether overhead and transfer are as precise as the settings ask for. Local; rank 0. */
+/* True with -b auto, by the fit of a plateau and a line to all points; else with the
+   specification's thresholds (-b RATIO). Local. */
+bool overhead_is_fitted(const struct mpi_overhead *bench);
+
+/* Returns how many times as long as without work an iteration with work beyond the knee takes, at
+   least: on a log scale half way to --thresh, which the first iteration beyond the knee reached, so
+   that noise in either time doesn't undo the knee. Local. */
+double overhead_beyond_knee(const struct mpi_overhead *bench);
+
+/* True if overhead and transfer are as precise as the settings ask for. Local; rank 0. */
 bool overhead_is_precise(const struct mpi_overhead *bench, const struct overhead_row *row);
 
 /* Fills in the result of all visits, which begins as zeros, and frees what the row holds.
@@ -135,17 +146,32 @@ bool overhead_is_precise(const struct mpi_overhead *bench, const struct overhead
 void overhead_conclude(const struct mpi_overhead *bench, struct overhead_row *row,
                        struct overhead_result *result);
 
+/* ---- search.c: the amount of work beyond the knee; collective over MPI_COMM_WORLD -------------
+ */
+
+/* Returns the iterations of all loops together; 0: as many as the precision needs, or as --samples
+   says. Local. */
+int64_t overhead_fixed_iterations(const struct mpi_overhead *bench);
+
+/* Finds the work beyond the knee, and the length of loops with it, in about `seconds` (significant
+   on rank 0). */
+void overhead_find_knee(struct mpi_overhead *bench, double seconds, struct overhead_row *row);
+
+/* Measures as specified (-b RATIO): a loop for each amount of work; base_t is the running average
+   of iter_t until iter_t exceeds the base threshold. Appends the result as a sample. */
+void overhead_find_threshold(struct mpi_overhead *bench, double seconds, struct overhead_row *row);
+
 /* ---- excess.c: how much longer one operation takes than another; local ----------------------- */
 
-/* The summary of what `quantity` takes longer than `subtrahend`, of two quantities that take about
-   as long (work with a message and alone), as if ranks were never stopped: a visit says the
-   difference of the two 5 % quantiles, which stops don't move as long as one round in 20 is free of
-   them; the value is bc_mean_of_visits of these. Its interval also has in it, added as if it
-   were independent of other errors, by how much quartiles say something else. Where times differ
-   for other reasons than stops, the value is that of the quickest rounds. With one visit, or none,
-   and for sd, p99 and max, as bc_samples_summarize with BC_MEDIAN. */
-struct bc_summary overhead_excess(const struct bc_samples *samples, int quantity, int subtrahend,
-                                  double confidence);
+/* Returns the summary of the excess of `quantity` over `subtrahend`, two quantities that take about
+   as long (work with a message and alone), as if ranks were never interrupted. A visit's excess is
+   the difference of the two 5 % quantiles, which interruptions don't move as long as one round in
+   20 is free of them; the value is bc_mean_of_visits of these excesses. To its interval is added,
+   as if it were independent of other errors, the difference that quartiles make. If times differ
+   for other reasons than interruptions, the value is that of the quickest rounds. With fewer than
+   two visits, and for sd, p99 and max, as bc_samples_summary. Under the median only. */
+struct bc_summary overhead_excess(const struct bc_run *run, const struct bc_samples *samples,
+                                  int quantity, int subtrahend);
 
 /* ---- knee_fit.c: where work stops fitting under a message; pure ------------------------------ */
 
