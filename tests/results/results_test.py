@@ -4,10 +4,12 @@ bad bytes, and files of 1 GB."""
 import os
 import random
 import resource
+import shutil
 import subprocess
 import sys
 import threading
 import time
+import unittest
 
 from case import Case, call, each, full
 from commcost.reading import tables
@@ -315,6 +317,7 @@ class ShortResults(ResultsCase):
         assert "1.tsv: short, so only what all results of a benchmark say is compared" in (
             self.folder / "page.html").read_text(encoding="utf-8")
 
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
     def test_panels_without_a_column(self):
         """Are left out: a short result of pingpong has no bandwidth."""
         path = self.files.write(SHORT_HEAD.format("pingpong", "2 ranks") + (
@@ -326,6 +329,7 @@ class ShortResults(ResultsCase):
         done = call([f"{self.source}/run_scripts/report_text.sh", "--short", path], cwd=str(self.folder))
         assert "Message of 8 bytes, one way  0.50 µs" in done.stdout, done.stdout
 
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
     def test_report_and_pictures(self):
         path = self.files.write(SHORT)
         for script in ("report_text.sh", "plot.sh"):
