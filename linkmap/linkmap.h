@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "common/measure/samples.h"
 #include "common/run/parse.h"
 #include "common/run/program.h"
 #include "linkmap/verdicts.h"
@@ -75,7 +76,7 @@ struct linkmap_row {
     bool is_judged;
     struct linkmap_verdicts verdicts;
     struct linkmap_wrong *wrong;  /* by point; rank 0, NULL where data isn't verified */
-    enum bc_status status;        /* of its rows whose data is right */
+    const char *status;           /* of its rows whose data is right */
     int from, to;                 /* the pair that is written */
     struct linkmap_links fetched; /* those of `from`; rank 0 */
 };

@@ -30,7 +30,7 @@ static void dump(const struct bc_run *run, const char *name, const double *value
         bc_samples_begin_visit(&samples);
         bc_samples_append(&samples, &values[i], 1, 0);
     }
-    bc_run_dump(run, name, &samples, 0);
+    bc_samples_dump(run, name, &samples, 0);
     bc_samples_free(&samples);
 }
 

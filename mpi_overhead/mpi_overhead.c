@@ -232,7 +232,7 @@ static void write_row(const struct mpi_overhead *bench, struct overhead_row *row
 {
     struct overhead_result result = {0};
     overhead_conclude(bench, row, &result);
-    if (result.outcome.status == BC_NO_KNEE)
+    if (result.outcome.status == overhead_no_knee)
         tell_no_knee(bench, row->store.in_time, result.is_disturbed);
     bc_write_row(bench->run, &result);
 }

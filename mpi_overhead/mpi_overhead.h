@@ -119,12 +119,15 @@ struct overhead_result {
     struct bc_summary available_pct; /* what the overhead leaves of base_ns, as specified */
     struct bc_summary transfer_available_pct; /* ... of transfer_ns; NAN without an overhead */
     bool is_disturbed;         /* the overhead was impossible: below 0, or above the transfer */
-    struct bc_outcome outcome; /* BC_NO_KNEE without an overhead */
+    struct bc_outcome outcome; /* overhead_no_knee without an overhead */
 };
 
 /* columns.c. The keys are those of buffers on a device, and of --buffers=new. */
 extern const struct bc_table overhead_table;
 extern const struct bc_column overhead_memory_column, overhead_buffers_column;
+
+/* The status of a row without an overhead: the work did not get beyond the transfer. */
+extern const char overhead_no_knee[];
 
 extern const struct bc_precise_value overhead_precise_values[];
 enum { OVERHEAD_PRECISE_VALUES = 2 };

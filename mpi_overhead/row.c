@@ -5,6 +5,8 @@
 /* The overhead need not be known better than this: the clock resolves no less. */
 #define OVERHEAD_RESOLUTION_NS 5.0
 
+const char overhead_no_knee[] = "no-knee";
+
 double overhead_beyond_knee(const struct mpi_overhead *bench)
 {
     return sqrt(bench->parameters.threshold);
@@ -129,7 +131,7 @@ static void summarize(const struct mpi_overhead *bench, const struct overhead_ro
     if (knee && is_impossible(value_ns, value_ns, base.value))
         result->outcome.status = BC_BUDGET;
     if (!knee || result->is_disturbed)
-        result->outcome.status = BC_NO_KNEE;
+        result->outcome.status = overhead_no_knee;
 }
 
 void overhead_conclude(const struct mpi_overhead *bench, struct overhead_row *row,

@@ -88,7 +88,7 @@ static void write_row(const struct msgrate_bench *bench, struct row *row)
         if (result.iterations.repetitions < min_iterations)
             min_iterations = result.iterations.repetitions;
         /* The machine-readable table has no status. */
-        run->failed = run->failed || result.iterations.outcome.status == BC_FAIL;
+        run->failed = run->failed || bc_outcome_failed(&result.iterations.outcome);
     }
     result.iterations.repetitions = min_iterations;
     bc_write_row(run, &result);

@@ -26,7 +26,7 @@ static void dump_rank(const struct bc_run *run, int rank, const struct noise_wat
     }
     for (int i = 0; i < 4; i++) {
         snprintf(name, sizeof name, "rank%d_%s", rank, names[i]);
-        bc_run_dump(run, name, i < 2 ? &watched : &stopped, i % 2);
+        bc_samples_dump(run, name, i < 2 ? &watched : &stopped, i % 2);
     }
     bc_samples_free(&watched);
     bc_samples_free(&stopped);

@@ -115,7 +115,7 @@ static void close_noise(struct noise *noise)
 /* The samples of a visit: its part of --samples, at least 1; 0: as many as fit into the time. */
 static int64_t samples_of_visit(const struct bc_run *run)
 {
-    const int64_t part = bc_run_part_of_visit(run->settings.samples, run);
+    const int64_t part = bc_part_of_visit(run->settings.samples, run);
     return run->settings.samples > 0 && part == 0 ? 1 : part;
 }
 

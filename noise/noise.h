@@ -4,6 +4,7 @@
 #pragma once
 
 #include "common/work/work.h"
+#include "common/measure/plan.h"
 #include "common/run/parse.h"
 #include "common/run/program.h"
 #include "common/sync_clock/global_clock.h"

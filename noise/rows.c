@@ -33,8 +33,8 @@ static struct noise_result begin_result(const struct noise *noise, const char *s
 
 /* BC_OK if a value is as precise as asked for, or has --samples of each of `ranks` ranks, or if one
    visit was asked for, which has no interval. */
-static enum bc_status status_of(const struct bc_run *run, const struct bc_summary *summary,
-                                int64_t taken, int ranks)
+static const char *status_of(const struct bc_run *run, const struct bc_summary *summary,
+                             int64_t taken, int ranks)
 {
     const double precision = run->settings.precision_pct / 100.0;
     if (run->settings.samples > 0)

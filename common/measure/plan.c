@@ -10,9 +10,7 @@
 /* The max missed rounds that are taken again for each round asked for, if time is no limit. */
 #define RETAKES 4
 
-/* Returns the part of `total` samples that belongs to the visit in hand; whatever the number of
-   visits, the parts of all add up to it. */
-static int64_t part_of_visit(int64_t total, const struct bc_run *run)
+int64_t bc_part_of_visit(int64_t total, const struct bc_run *run)
 {
     const int64_t visit = run->visit, visits = run->visits;
     return total * (visit + 1) / visits - total * visit / visits;
@@ -25,7 +23,7 @@ struct bc_plan bc_plan_of(const struct bc_run *run, const struct bc_samples *tak
     const int64_t left = s->max_samples - (taken != NULL ? (int64_t)taken->count : 0);
     const int64_t visits_left = run->visit < run->visits ? run->visits - run->visit : 1;
     const int64_t max_rounds =
-        fixed ? part_of_visit(s->samples, run) : (left + visits_left - 1) / visits_left;
+        fixed ? bc_part_of_visit(s->samples, run) : (left + visits_left - 1) / visits_left;
     const int64_t min_rounds =
         fixed ? max_rounds : (s->min_samples + run->visits - 1) / run->visits;
     /* Without time the warm-up is left out. */

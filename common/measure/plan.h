@@ -38,6 +38,10 @@ struct bc_plan {
     int precise_count;                      /* at most BC_PRECISE_VALUES_MAX */
 };
 
+/* Returns the part of `total` samples that belongs to the visit in hand; whatever the number of
+   visits, the parts of all add up to it. Local. */
+int64_t bc_part_of_visit(int64_t total, const struct bc_run *run);
+
 /* Returns the plan that the settings make for a visit, or a part of it, that may take `seconds`
    from now: the row's numbers of samples are divided among its visits. `taken` has the row's
    samples so far; NULL: this visit's are the first. Local; use on rank 0. */

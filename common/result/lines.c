@@ -9,12 +9,6 @@
 
 /* ---- cells ----------------------------------------------------------------------------------- */
 
-static const char *const status_names[BC_STATUSES] = {
-    [BC_OK] = "ok",           [BC_BUDGET] = "budget",
-    [BC_NO_KNEE] = "no-knee", [BC_MAX_SIZE] = "max-size",
-    [BC_FAIL] = "FAIL",
-};
-
 static const void *value_at(const struct bc_column *column, const void *result)
 {
     return (const char *)result + column->at;
@@ -71,9 +65,6 @@ static bool format_cell(char *cell, const struct bc_column *column, const void *
     case BC_CELL_INTEGER:
         if (*(const int64_t *)at != BC_NO_INTEGER)
             snprintf(cell, BC_CELL_LENGTH, "%" PRId64, *(const int64_t *)at);
-        break;
-    case BC_CELL_STATUS:
-        format_text(cell, status_names[*(const enum bc_status *)at]);
         break;
     default:
         format_real(cell, column, real_value(column, result));
@@ -165,7 +156,7 @@ static void write_keys(FILE *stream, const struct bc_table *table, const void *r
 static void write_metrics(const struct bc_lines *lines, FILE *stream, const void *result)
 {
     const struct bc_table *const table = lines->table;
-    const bool is_wrong = bc_table_status(table, result) == BC_FAIL;
+    const bool is_wrong = bc_table_failed(table, result);
     for (size_t i = 0; !is_wrong && i < table->count; i++) {
         const struct bc_column *const column = &table->columns[i];
         const char *unit;
@@ -214,12 +205,19 @@ const char *bc_table_lacks(const struct bc_table *table, const char *names, size
     }
 }
 
-enum bc_status bc_table_status(const struct bc_table *table, const void *result)
+static bool is_status(const struct bc_column *column)
+{
+    return column->cell == BC_CELL_TEXT && strcmp(column->name, "status") == 0;
+}
+
+bool bc_table_failed(const struct bc_table *table, const void *result)
 {
     for (size_t i = 0; i < table->count; i++)
-        if (table->columns[i].cell == BC_CELL_STATUS)
-            return *(const enum bc_status *)value_at(&table->columns[i], result);
-    return BC_OK;
+        if (is_status(&table->columns[i])) {
+            const char *const status = *(const char *const *)value_at(&table->columns[i], result);
+            return status != NULL && strcmp(status, BC_FAIL) == 0;
+        }
+    return false;
 }
 
 static bool is_shown(const struct bc_lines *lines, const struct bc_column *column)
@@ -261,8 +259,7 @@ void bc_lines_add_run_keys(const struct bc_lines *lines, const void *result, str
 
 static bool is_text(const struct bc_column *column)
 {
-    return column->cell == BC_CELL_TEXT || column->cell == BC_CELL_CHARS ||
-           column->cell == BC_CELL_STATUS;
+    return column->cell == BC_CELL_TEXT || column->cell == BC_CELL_CHARS;
 }
 
 static bool are_aligned(const struct bc_lines *lines)
@@ -299,7 +296,7 @@ static int width_of(const struct bc_lines *lines, size_t i)
         width = column->places;
     else if (name != column->name)
         width = END_WIDTH;
-    if (column->cell == BC_CELL_STATUS)
+    if (is_status(column))
         width = STATUS_WIDTH;
     return width > (int)strlen(name) ? width : (int)strlen(name);
 }

@@ -334,3 +334,8 @@ bool bc_output_close(struct bc_output *output)
     errno = problem;
     return problem == 0;
 }
+
+bool bc_outcome_failed(const struct bc_outcome *outcome)
+{
+    return outcome->status != NULL && strcmp(outcome->status, BC_FAIL) == 0;
+}

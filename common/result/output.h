@@ -26,15 +26,10 @@ enum bc_role {
     BC_ROLES
 };
 
-/* How a row of measurements ended: in a result ok, budget, no-knee, max-size, FAIL. */
-enum bc_status {
-    BC_OK,
-    BC_BUDGET,   /* the time was up before the precision was reached */
-    BC_NO_KNEE,  /* the work did not get beyond the transfer */
-    BC_MAX_SIZE, /* no size took the cutoff time */
-    BC_FAIL,     /* wrong data */
-    BC_STATUSES
-};
+/* How a row of measurements ended; programs add words of their own. */
+#define BC_OK "ok"
+#define BC_BUDGET "budget" /* the time was up before the precision was reached */
+#define BC_FAIL "FAIL"     /* wrong data */
 
 /* What every row of measurements ends with. */
 struct bc_outcome {
@@ -42,9 +37,12 @@ struct bc_outcome {
     double lost_pct; /* the share of the time in which ranks were interrupted, mean over ranks; NAN:
                         not known */
     int64_t samples;
-    enum bc_status status;
+    const char *status;
     int slowest_rank; /* of MPI_COMM_WORLD, the one that was slowest most often */
 };
+
+/* True if the row's data was wrong. */
+bool bc_outcome_failed(const struct bc_outcome *outcome);
 
 /* What a member of a result struct holds, and so how its cell is written. */
 enum bc_cell {
@@ -55,8 +53,7 @@ enum bc_cell {
     BC_CELL_REAL,    /* double; not finite: NA */
     BC_CELL_AMOUNT,  /* double, without decimals where it is a whole number */
     BC_CELL_US,      /* double in ns, written in microseconds */
-    BC_CELL_TIME,    /* the same, never below 0 */
-    BC_CELL_STATUS   /* enum bc_status */
+    BC_CELL_TIME     /* the same, never below 0 */
 };
 
 #define BC_NO_INT INT_MIN
@@ -84,8 +81,7 @@ extern void *const bc_no_object;
     {                                                                                                \
         name, role, places,                                                                        \
             _Generic(((struct type *)bc_no_object)->member, const char *: BC_CELL_TEXT, char *: BC_CELL_CHARS, \
-                     int: BC_CELL_INT, int64_t: BC_CELL_INTEGER, double: BC_CELL_REAL,             \
-                     enum bc_status: BC_CELL_STATUS),                                              \
+                     int: BC_CELL_INT, int64_t: BC_CELL_INTEGER, double: BC_CELL_REAL),                                              \
             offsetof(struct type, member), about \
     }
 
@@ -203,8 +199,8 @@ void bc_output_header(struct bc_output *output);
    line breaks, `#` and `"` become underscores. */
 void bc_output_row(struct bc_output *output, const void *result);
 
-/* The status in a result struct; BC_OK if the table has no such column. */
-enum bc_status bc_table_status(const struct bc_table *table, const void *result);
+/* True if the table has a column `status` that says BC_FAIL in a result struct. */
+bool bc_table_failed(const struct bc_table *table, const void *result);
 
 /* For people says what the values in shown columns say (about). Writes `# end: N rows, exit
    STATUS`, which tells a complete result from one that was cut off. Call it last, with the exit

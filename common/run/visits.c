@@ -389,7 +389,7 @@ void bc_write_row(struct bc_run *run, const void *result)
         return;
     bc_output_row(run->output, result);
     bc_dump_look(run);
-    run->failed = run->failed || bc_table_status(run->own->table, result) == BC_FAIL;
+    run->failed = run->failed || bc_table_failed(run->own->table, result);
 }
 
 /* Collective. */
