@@ -31,7 +31,7 @@ const struct bc_option overhead_options[OVERHEAD_OPTIONS] = {
     {"nohdr", BC_FLAG, AT(no_header), .short_name = 'n', .help = "the same as --no-header"},
     {"verbose", BC_FLAG, AT(verbose), .short_name = 'v',
      .help = "print partial results: the times for each amount of work"},
-    {"usage", BC_FLAG, AT(usage), .short_name = 'q', .internal = true,
+    {"usage", BC_FLAG, AT(usage), .short_name = 'q', .asks_help = true, .internal = true,
      .help = "the same as --help"},
     BC_MEMORY_OPTIONS(AT(memory)),
     BC_BUFFERS_OPTION(AT(buffers)),

@@ -1,3 +1,4 @@
+#include "common/measure/verdict.h"
 #include "common/device/memory.h"
 
 #include "common/mpi/mpi_check.h"

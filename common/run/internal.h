@@ -60,10 +60,15 @@ void bc_dump_look(struct bc_run *run);
    one given, or BC_EXIT_FAILED. */
 int bc_files_close(struct bc_run *run, int status);
 
-/* ---- visits ---------------------------------------------------------------------------------- */
+/* ---- signals (signals.c); local -------------------------------------------------------------- */
 
-/* Begins to note the signals of bc_signals_noted. Local. */
+/* Begins to note the signals of bc_signals_noted. */
 void bc_signals_watch(void);
+
+/* Returns the name of one of these signals. */
+const char *bc_signal_name(int number);
+
+/* ---- visits ---------------------------------------------------------------------------------- */
 
 /* Frees what bc_add_row and bc_next_visit have made. Local. */
 void bc_visits_free(struct bc_run *run);

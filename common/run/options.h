@@ -60,6 +60,7 @@ struct bc_option {
     const char *zero;       /* numbers: what --help and metadata call the default 0, which can't be
                                given; NULL: 0 */
     const char *range_hint; /* what error messages advise; NULL: made from min and max */
+    bool asks_help;         /* BC_FLAG: the program prints its help and exits */
     bool internal; /* not a parameter of the measurement (--help, --output): not in the metadata */
 };
 

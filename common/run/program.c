@@ -118,20 +118,21 @@ static void print_help(struct bc_run *run)
 }
 
 /* Reads this rank's own options: for the thread level, which MPI must be told before it can bring
-   rank 0's options to all ranks, and to see whether help or version is asked for, by a word that
-   may stand behind a wrong one. If so, prints it and returns true. mpi_overhead's specification has
-   a second word for help. */
+   rank 0's options to all ranks, and to see if help or version is asked for, by a word that may
+   stand behind a wrong one. If so, prints it and returns true. */
 static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
 {
-    struct bc_error ignored; /* it is said after MPI_Init */
+    struct bc_error ignored; /* reported after MPI_Init */
     bool *const help = &run->settings.help, *const version = &run->settings.version;
     (void)bc_options_parse(&run->options, argc, argv, lookup_variable, &ignored);
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
         *help = *help || strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0;
         *version = *version || strcmp(argv[i], "--version") == 0;
     }
-    const struct bc_option_entry *const usage = bc_options_find(&run->options, "usage");
-    *help = *help || (usage != NULL && *(bool *)usage->value);
+    for (size_t i = 0; i < run->options.count; i++) {
+        const struct bc_option_entry *const entry = &run->options.entries[i];
+        *help = *help || (entry->option->asks_help && *(const bool *)entry->value);
+    }
     if (!*help && !*version)
         return false;
     if (*help && bc_launcher_is_first())

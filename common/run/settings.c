@@ -14,7 +14,7 @@ const struct bc_settings bc_default_settings = {
 #define AT(member) offsetof(struct bc_settings, member)
 
 static const struct bc_option rows[] = {
-    {"help", BC_FLAG, AT(help), .short_name = 'h', .internal = true,
+    {"help", BC_FLAG, AT(help), .short_name = 'h', .asks_help = true, .internal = true,
      .help = "print this help and exit"},
     {"version", BC_FLAG, AT(version), .internal = true, .help = "print the version and exit"},
     {"format", BC_CHOICE, AT(format), .choices = "tsv|table|metrics",

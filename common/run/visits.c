@@ -18,7 +18,6 @@
 #include "common/stats/random.h"
 
 #include <math.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -105,27 +104,6 @@ void *bc_add_row(struct bc_run *run)
     sweep->shares_left += 1.0;
     return memory;
 }
-
-/* ---- signals --------------------------------------------------------------------------------- */
-
-static const struct {
-    int number;
-    const char *name;
-} signals[] = {{SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"}, {SIGUSR1, "SIGUSR1"}};
-
-static volatile sig_atomic_t noted; /* that came last, or 0 */
-
-static void note(int number) { noted = number; }
-
-void bc_signals_watch(void)
-{
-    struct sigaction action = {.sa_handler = note, .sa_flags = SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        sigaction(signals[i].number, &action, NULL);
-}
-
-int bc_signals_noted(void) { return (int)noted; }
 
 /* ---- time, on rank 0 ------------------------------------------------------------------------- */
 
@@ -465,9 +443,8 @@ struct bc_visit *bc_next_visit(struct bc_run *run)
     if (next != NULL)
         return next;
     sweep->phase = ENDED;
-    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (signals[i].number == run->signal)
-            bc_output_remark(run->output, "warning", "interrupted by %s", signals[i].name);
+    if (run->signal != 0)
+        bc_output_remark(run->output, "warning", "interrupted by %s", bc_signal_name(run->signal));
     return NULL;
 }
 

@@ -99,11 +99,6 @@ struct bc_summary bc_mean_of_visits(const double *values, size_t count, double c
 /* Multiplies all values of a summary by a factor above 0. */
 void bc_summary_scale(struct bc_summary *summary, double factor);
 
-/* What the interval of a gain in percent says with a threshold in percent: "pays" (all of it
-   above the threshold), "loses" (all of it below - threshold), "even" (all of it between these), or
-   "not clear"; NULL without an interval. */
-const char *bc_verdict(const struct bc_summary *gain_pct, double threshold_pct);
-
 /* The quantile of Student's t distribution, 0 < p < 1, degrees >= 1 (relative error below 1e-8). */
 double bc_student_quantile(double p, double degrees);
 

@@ -1,3 +1,4 @@
+#include "common/measure/verdict.h"
 #include "overlap/engine/row.h"
 
 #include "overlap/engine/kernel.h"
