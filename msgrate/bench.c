@@ -1,5 +1,6 @@
 #include "msgrate/bench.h"
 
+#include "common/job/job.h"
 #include "common/mpi/mpi_check.h"
 
 #include <math.h>
@@ -11,7 +12,7 @@
 static void create_flush(struct msgrate_bench *bench)
 {
     /* Caches may differ between ranks: all flush with the maximum. */
-    int64_t bytes[2] = {bench->parameters.cache_bytes, (int64_t)bc_cache_llc_bytes()};
+    int64_t bytes[2] = {bench->parameters.cache_bytes, (int64_t)bc_llc_bytes()};
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, bytes, 2, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD));
     bench->parameters.cache_bytes = bytes[0];
     if (!bc_cache_flush_create(&bench->flush, (size_t)bytes[0]))

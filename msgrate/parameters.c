@@ -1,5 +1,7 @@
 #include "msgrate/bench.h"
 
+#include "common/job/job.h"
+
 #include <limits.h>
 #include <math.h>
 #include <string.h>
@@ -58,7 +60,7 @@ bool msgrate_complete(void *state, struct bc_error *error)
     if (!bc_memory_complete(&p->memory, error))
         return false;
     if (flushes_llc(p)) {
-        p->cache_bytes = (int64_t)bc_cache_llc_flush_bytes();
+        p->cache_bytes = (int64_t)bc_llc_flush_bytes();
         return true;
     }
     return bc_parse_size(p->cache_text, &p->cache_bytes) ||

@@ -53,7 +53,7 @@ build=$COMMCOST_TOP/build
 
 if [ -z "${MPICC:-}" ]; then
     install_missing gcc libc6-dev make cmake git mpich libmpich-dev \
-        libhwloc-dev gnuplot-nox python3
+        gnuplot-nox python3
 fi
 build_tree "$build" -DBUILD_TESTING=OFF >"$build.log" || die "the build failed: see above, and $build.log"
 

@@ -1,8 +1,10 @@
 #include "common/job/cores.h"
 
+#include "common/job/job.h"
 #include "common/job/limits.h"
 
 #include <stdint.h>
+#include <unistd.h>
 
 #define FOLDER "/sys/devices/system/cpu"
 
@@ -64,3 +66,31 @@ void bc_cores_read(struct bc_cores *cores)
     }
     cores->count = bc_processors_count(&found);
 }
+
+/* glibc knows no cache of arm64. */
+static size_t llc_bytes_from_sysfs(void)
+{
+    size_t bytes = 0;
+    int64_t kib;
+    for (int i = 0; bc_system_numbers(&kib, 1, "", FOLDER "/cpu0/cache/index%d/size", i); i++)
+        if (kib > 0 && (size_t)kib * 1024 > bytes)
+            bytes = (size_t)kib * 1024;
+    return bytes;
+}
+
+size_t bc_llc_bytes(void)
+{
+    size_t bytes = 0;
+#ifdef _SC_LEVEL3_CACHE_SIZE
+    const int levels[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE,
+                          _SC_LEVEL4_CACHE_SIZE};
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        const long size = sysconf(levels[i]);
+        if (size > 0 && (size_t)size > bytes)
+            bytes = (size_t)size;
+    }
+#endif
+    return bytes > 0 ? bytes : llc_bytes_from_sysfs();
+}
+
+size_t bc_llc_flush_bytes(void) { return bc_llc_bytes() * 3 / 2; }

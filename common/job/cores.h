@@ -1,9 +1,10 @@
 /*
- * Which processors (hardware threads) of the system belong to one core. They share its execution
- * units and caches, so ranks on two of them slow each other down, although neither has to wait.
+ * Processors (hardware threads): those on which a rank may run, those of one core, and the size of
+ * the last-level cache. The processors of a core share its execution units and caches, so ranks on
+ * two of them slow each other down, although neither has to wait.
  *
  * Source: Linux's Documentation/ABI/stable/sysfs-devices-system-cpu (core_cpus_list, and
- * thread_siblings_list of kernels before 5.3).
+ * thread_siblings_list of kernels before 5.3; cache/indexN/size).
  */
 #pragma once
 

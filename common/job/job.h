@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* The same on every rank, but for `rank` and the members from `node` to `node_comm`. Texts,
@@ -76,3 +77,13 @@ void bc_metadata_write_program(struct bc_output *output, const char *benchmark, 
 /* Writes MPI library and its variables, ranks, nodes, hosts, binding, processor, kernel and job id,
    and warns of shared processors, cores and quotas. Calls MPI. */
 void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int thread_level);
+
+/* ---- the last-level cache (cores.c); local ------------------------------------------------------
+ */
+
+/* Returns the bytes of this processor's last-level cache, by sysconf or sysfs; 0: not known. */
+size_t bc_llc_bytes(void);
+
+/* Returns the bytes that flush the last-level cache, too: one and a half times its size, since
+   pages don't spread evenly over the sets of a cache; 0 if its size isn't known. */
+size_t bc_llc_flush_bytes(void);

@@ -4,53 +4,6 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#ifdef COMMCOST_HAVE_HWLOC
-#include <hwloc.h>
-
-static size_t llc_bytes_from_hwloc(void)
-{
-    size_t bytes = 0;
-    hwloc_topology_t topology;
-    if (hwloc_topology_init(&topology) != 0)
-        return 0;
-    if (hwloc_topology_load(topology) == 0) {
-        const hwloc_obj_type_t levels[] = {HWLOC_OBJ_L1CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L3CACHE,
-                                           HWLOC_OBJ_L4CACHE, HWLOC_OBJ_L5CACHE};
-        for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-            const hwloc_obj_t cache = hwloc_get_obj_by_type(topology, levels[i], 0);
-            if (cache != NULL && cache->attr->cache.size > bytes)
-                bytes = (size_t)cache->attr->cache.size;
-        }
-    }
-    hwloc_topology_destroy(topology);
-    return bytes;
-}
-#endif
-
-static size_t llc_bytes_from_sysconf(void)
-{
-    size_t bytes = 0;
-#ifdef _SC_LEVEL3_CACHE_SIZE
-    const int levels[] = {_SC_LEVEL1_DCACHE_SIZE, _SC_LEVEL2_CACHE_SIZE, _SC_LEVEL3_CACHE_SIZE,
-                          _SC_LEVEL4_CACHE_SIZE};
-    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
-        const long size = sysconf(levels[i]);
-        if (size > 0 && (size_t)size > bytes)
-            bytes = (size_t)size;
-    }
-#endif
-    return bytes;
-}
-
-size_t bc_cache_llc_bytes(void)
-{
-    size_t bytes = 0;
-#ifdef COMMCOST_HAVE_HWLOC
-    bytes = llc_bytes_from_hwloc();
-#endif
-    return bytes > 0 ? bytes : llc_bytes_from_sysconf();
-}
-
 size_t bc_cache_line_bytes(void)
 {
     long bytes = 0;
@@ -59,8 +12,6 @@ size_t bc_cache_line_bytes(void)
 #endif
     return bytes >= (long)sizeof(double) ? (size_t)bytes : 64;
 }
-
-size_t bc_cache_llc_flush_bytes(void) { return bc_cache_llc_bytes() * 3 / 2; }
 
 bool bc_cache_flush_create(struct bc_cache_flush *flush, size_t bytes)
 {

@@ -10,17 +10,9 @@ struct bc_cache_flush {
     size_t line_bytes; /* of a line of the level-1 cache */
 };
 
-/* The bytes of this processor's last-level cache, by hwloc (if built in) or sysconf; 0: not known.
- */
-size_t bc_cache_llc_bytes(void);
-
-/* The bytes of a line of this processor's level-1 data cache, which no other level's lines are
-   smaller than; 64 where it isn't known. */
+/* Returns the bytes of a line of this processor's level-1 data cache, which no other level's lines
+   are smaller than; 64 if the system doesn't say. */
 size_t bc_cache_line_bytes(void);
-
-/* The bytes that flush the last-level cache, too: one and a half times its size, since pages don't
-   spread evenly over the sets of a cache; 0 where that isn't known. */
-size_t bc_cache_llc_flush_bytes(void);
 
 /* Allocates the buffer, `bytes` rounded down to whole doubles, and fills it. False without memory.
  */

@@ -18,20 +18,17 @@ class Commcost(CMakePackage):
 
     version("0.1.0", sha256="0" * 64)
 
-    variant("hwloc", default=True, description="Cache sizes and topology from hwloc")
     variant("man", default=True, description="Man pages")
 
     depends_on("c", type="build")
     depends_on("cmake@3.20:", type="build")
     depends_on("help2man", type="build", when="+man")
     depends_on("mpi@3.1:")
-    depends_on("hwloc", when="+hwloc")
     depends_on("gnuplot", type="run")
     depends_on("python@3.6:", type="run")
 
     def cmake_args(self):
         return [
             self.define("MPI_C_COMPILER", self.spec["mpi"].mpicc),
-            self.define_from_variant("COMMCOST_HWLOC", "hwloc"),
             self.define_from_variant("COMMCOST_MAN", "man"),
         ]

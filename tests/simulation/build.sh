@@ -6,5 +6,5 @@ set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 cmake -S "$1" -B "$2" "-DMPI_C_COMPILER=$3" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS_DEBUG=-O1 -DCOMMCOST_WERROR=ON \
-    -DCOMMCOST_HWLOC=OFF -DBUILD_TESTING=OFF "-DCOMMCOST_SIMULATED_SOURCE=$here/source.c"
+    -DBUILD_TESTING=OFF "-DCOMMCOST_SIMULATED_SOURCE=$here/source.c"
 cmake --build "$2" -j 2

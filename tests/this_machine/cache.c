@@ -19,6 +19,7 @@
  * by what became of them earlier, and a benchmark has only flushes in its past. With single cases
  * in turn, the other cases' evictions make a flush work that by itself doesn't.
  */
+#include "common/job/job.h"
 #include "common/memory/cache.h"
 #include "common/clock/clock.h"
 #include "common/stats/stats.h"
@@ -207,7 +208,7 @@ void llc_pairs(void)
 #endif
     if (target.count == 0) {
         make_lines(&target, LINES, PAGE_BYTES);
-        make_flush(bc_cache_llc_flush_bytes());
+        make_flush(bc_llc_flush_bytes());
     }
     /* Short, as such a flush may take half a second. */
     compare("after a flush of all caches and from memory", run_flush, flush_lines, 4);

@@ -1,6 +1,7 @@
 /*
  * The flush of the caches.
  */
+#include "common/job/job.h"
 #include "helpers.h"
 
 #include "common/memory/cache.h"
@@ -43,11 +44,11 @@ TEST(memory_that_there_is_not)
 
 TEST(sizes_of_this_machine)
 {
-    const size_t line = bc_cache_line_bytes(), bytes = bc_cache_llc_bytes();
+    const size_t line = bc_cache_line_bytes(), bytes = bc_llc_bytes();
     assert_true(line >= sizeof(double) && line <= (size_t)sysconf(_SC_PAGESIZE));
     assert_int_equal(line & (line - 1), 0);
     if (bytes == 0)
         skip(); /* a machine that doesn't say */
     assert_in_range(bytes, 16 << 10, UINT64_C(16) << 30);
-    assert_int_equal(bc_cache_llc_flush_bytes(), bytes + bytes / 2);
+    assert_int_equal(bc_llc_flush_bytes(), bytes + bytes / 2);
 }
