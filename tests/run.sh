@@ -7,7 +7,7 @@
 #   --all    also lint, sanitizers, valgrind, other MPI libraries, arm64, Slurm, R, pandas, LibreOffice, pictures, real
 #            programs, simulated clusters, faults and bad input; under 25 minutes on two cores
 #   --full   every case of what --all has a share of; hours
-#   --condition=cloud|bad|jumps   ranks of the programs that run in real time are interrupted (tests/disturbance).
+#   --condition=cloud|bad|jumps   ranks of the programs that run in real time are interrupted (tests/machine).
 #            Virtual time has conditions of its own. Left out are variants, whose libraries want to be loaded first, and
 #            what measures nothing here: lint, simulation, install, docs
 set -eu
@@ -43,7 +43,7 @@ build=$COMMCOST_TOP/build-tests
 build_tree "$build" "-DCOMMCOST_TEST_TIER=$tier" -DCOMMCOST_WERROR=ON
 
 if [ -n "$condition" ]; then
-    for variable in $variables "LD_PRELOAD=$build/tests/disturbance/libdisturbance.so"; do
+    for variable in $variables "LD_PRELOAD=$build/tests/machine/libdisturbance.so"; do
         export "${variable?}"
     done
     set -- -LE 'variants|lint|simulation|install|docs' "$@"

@@ -1,7 +1,7 @@
 /*
  * The source of time: the only functions of a benchmark that read the machine's clocks or sleep.
  * Tests link other definitions of these functions and of bc_work, with virtual (tests/virtual) or
- * simulated (tests/simulation) time. All functions are local.
+ * simulated (tests/programs/simulation) time. All functions are local.
  */
 #pragma once
 

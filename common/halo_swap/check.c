@@ -116,7 +116,7 @@ bool halo_is_right(const struct halo_exchange *x, int64_t swap)
 /* Which side of which rank each side of the halo must come from: block s of the sender is block
    s ^ 1 of the receiver where both its neighbours are the same rank, too (MPI 4.1, 8.6; an erratum
    of MPI 3.1 by MPI 4.0, B.1.1). MPICH 4.0.2 takes the blocks in order
-   (tests/end_to_end/neighbor_order.c), and so does Open MPI 4.1.4 in the non-blocking call. */
+   (tests/programs/neighbor_order.c), and so does Open MPI 4.1.4 in the non-blocking call. */
 
 /* Whether each face comes to its side of the halo. Collective over `comm`; the same on all ranks.
  */

@@ -51,7 +51,7 @@ static double read_scattered(const struct bc_cache_flush *flush)
    prefetcher has time to bring every line before it is needed, and prefetched lines seem to replace
    one another first (reads in the same order at the same pace don't evict either; reads in
    scattered order do). After one scattered pass up to a quarter of the last-level cache's lines
-   were left, after two far fewer (tests/this_machine/cache.c). */
+   were left, after two far fewer (tests/machine/cache.c). */
 void bc_cache_flush_run(struct bc_cache_flush *flush)
 {
     double *const values = flush->values;

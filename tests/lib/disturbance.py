@@ -1,5 +1,5 @@
 """Conditions under which ./tests/run.sh --condition=CONDITION runs programs: how the library of
-tests/disturbance interrupts ranks.
+tests/machine interrupts ranks.
 
 usage: disturbance.py CONDITION   prints the condition's variables, for the shell; exits with 2 if
 there is no such condition

@@ -8,8 +8,8 @@ import tempfile
 import unittest
 
 TESTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SLURM = os.path.join(TESTS, "suite", "slurm_here.sh")
-TESTBED = os.path.join(TESTS, "testbed", "testbed.sh")
+SLURM = os.path.join(TESTS, "scripts", "slurm_here.sh")
+TESTBED = os.path.join(TESTS, "machine", "testbed", "testbed.sh")
 SKIP = 77
 
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 # Debian's pandas is for Debian's Python, whichever comes first in PATH.
 PYTHON = shutil.which("python3", path="/usr/bin") or sys.executable
-PIVOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../readers/pivot.py")
+PIVOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../scripts/pivot.py")
 
 
 def in_pandas_and_r(path, in_pandas, in_r):

@@ -45,7 +45,7 @@ class Defect(NamedTuple):
     @property
     def folder(self):
         """Of the reproducer."""
-        return "tests/end_to_end" if self.program == "neighbor_order" else "tests/mpi_defects"
+        return "tests/programs" if self.program == "neighbor_order" else "tests/mpi_defects"
 
 
 DEFECTS = [

@@ -1,5 +1,5 @@
 /*
- * The clocks that can be chosen. What a reading costs is shown by tests/this_machine/clock.c.
+ * The clocks that can be chosen. What a reading costs is shown by tests/machine/clock.c.
  */
 #include "helpers.h"
 

@@ -1,6 +1,6 @@
 /*
  * halo without MPI: numbers of boxes, grids, and the options. What is swapped --check shows
- * (tests/end_to_end/halo_test.py).
+ * (tests/programs/halo_test.py).
  */
 #include "command_line.h"
 

@@ -713,7 +713,7 @@ TEST(texts_of_other_tables_are_refused)
 
 /* ---- help ------------------------------------------------------------------------------------ */
 
-/* One option of each kind; that all are there is in tests/contract. */
+/* One option of each kind; that all are there is in tests/programs. */
 TEST(help_lists_options)
 {
     struct fixture *const f = *state;

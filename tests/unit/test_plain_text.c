@@ -1,5 +1,5 @@
 /*
- * Plain texts: what stays, what is replaced. Any bytes: tests/input/fuzz_values.c.
+ * Plain texts: what stays, what is replaced. Any bytes: tests/programs/input/fuzz_values.c.
  */
 #include "helpers.h"
 

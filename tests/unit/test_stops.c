@@ -1,6 +1,6 @@
 /*
  * What a thread loses while it is stopped, by a clock that is made up. What the machine's own stops
- * take is shown by tests/this_machine/stops.c.
+ * take is shown by tests/machine/stops.c.
  */
 #include "helpers.h"
 

@@ -2,7 +2,7 @@
  * Work that no compiler removes. Built once for each compiler and optimisation
  * level (see CMakeLists.txt), together with the sources of work, clock and
  * statistics, so that link-time optimisation may try its worst. That time is linear in units is
- * shown by tests/this_machine/work.c.
+ * shown by tests/machine/work.c.
  */
 #include "helpers.h"
 

@@ -185,7 +185,7 @@ class Collective(virtual.Test):
                 self.near(found, truth, 0.005 * truth, "root {} {}".format(root, rank))
 
     def test_bare_loop(self):
-        """What is measured beside bare calls in real time (tests/this_machine) is so in virtual time."""
+        """What is measured beside bare calls in real time (tests/machine) is so in virtual time."""
         for algorithm in ("linear", "recursive_doubling"):
             (launch,) = virtual.run("collective_bare", "--visits=2", "--samples=5", "--warmup=3",
                                     MODEL_ALGORITHM=algorithm, **MESSAGES)

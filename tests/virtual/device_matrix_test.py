@@ -221,13 +221,13 @@ class Matrix(Base):
 
 
 class RunSh(Base):
-    """tests/device/run.sh, for those who have a GPU."""
+    """tests/programs/device/run.sh, for those who have a GPU."""
 
     def check(self, expect, *planted, **variables):
         launch = "sh {}".format(self.launcher(dict(planted)))
         os.symlink(os.path.join(virtual.BUILD, "tests/virtual/device_bare"), os.path.join(self.folder, "device_bare"))
         done = subprocess.run(
-            ["sh", os.path.join(launches.TOP, "tests/device/run.sh"), self.folder], stdout=subprocess.PIPE,
+            ["sh", os.path.join(launches.TOP, "tests/programs/device/run.sh"), self.folder], stdout=subprocess.PIPE,
             stderr=subprocess.PIPE, universal_newlines=True, check=False, env=self.environment(
                 LAUNCH=launch + " 2", LAUNCHER=launch + " {ranks}", SIZES=65536, STEPS=10000, RESULTS=self.results, **variables))
         self.assertEqual(done.returncode, expect, done.stdout + done.stderr)

@@ -1,7 +1,7 @@
 """Does the cost of a program's communication, told from a monitor's report and benchmarks' results,
 lead to the change that saves time, and to what it really saves?
 
-Programs with one known fault each (tests/examples), of which a mended version is there, too: its
+Programs with one known fault each (tests/programs/examples), of which a mended version is there, too: its
 time, beside the faulty one's, is the truth. All of the programs' numbers and the machine's times are
 drawn at random. A trial holds if the first saving that cost.sh predicts is the right change, its
 interval has the truth, and it is within OFF of the truth."""

@@ -8,7 +8,7 @@ says that these arguments are ignored: they may differ by rank.
 
 A rule holds for every call of its operation, size and number of ranks, with any operator, type, root and buffer. So
 each class has a list SAFE of the algorithms that are right for all of these calls. What isn't there is never written.
-tests/suite/every_call.c tries such calls with each rule that can be written.
+tests/scripts/every_call.c tries such calls with each rule that can be written.
 """
 
 import collections

@@ -1,0 +1,158 @@
+/*
+ * Is what syncbench reports for MPI barrier what a bare loop of MPI_Barrier takes?
+ *
+ * Two rows: barriers one after the other; and barriers between delays like syncbench's, less these
+ * delays alone. The processor guesses the end of a delay better where there is nothing else in the
+ * loop, so that a barrier between delays takes some 20 ns longer than one that follows another.
+ */
+#include "common/work/work.h"
+#include "syncbench/syncbench.h"
+#include "tests/machine/bare.h"
+
+#include <string.h>
+
+/* Max barriers in a sample. */
+enum { INNER_MAX = 200 };
+
+#define DELAY_NS 100.0
+
+struct state {
+    struct bc_run *run;
+    struct syncbench_team team;
+    struct syncbench_loop loop;
+};
+
+struct row {
+    int number;
+    struct syncbench_row ours;
+    struct bare_row bare;
+};
+
+/* What a bare loop does: as many repetitions as syncbench's loop, since long loops meet more
+   stops. */
+struct bare_loop {
+    int64_t repetitions;
+    uint64_t units; /* of a delay */
+};
+
+static double bare_barrier(void *context)
+{
+    const struct bare_loop *const loop = context;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    for (int64_t k = 0; k < loop->repetitions; k++)
+        MPI_Barrier(MPI_COMM_WORLD);
+    return (MPI_Wtime() - start) * 1e9 / (double)loop->repetitions;
+}
+
+static double bare_delay_and_barrier(void *context)
+{
+    const struct bare_loop *const loop = context;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    for (int64_t k = 0; k < loop->repetitions; k++) {
+        bc_work(loop->units);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    return (MPI_Wtime() - start) * 1e9 / (double)loop->repetitions;
+}
+
+static double bare_delay(void *context)
+{
+    const struct bare_loop *const loop = context;
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double start = MPI_Wtime();
+    for (int64_t k = 0; k < loop->repetitions; k++)
+        bc_work(loop->units);
+    return (MPI_Wtime() - start) * 1e9 / (double)loop->repetitions;
+}
+
+static const struct {
+    const char *name;
+    bare_fn *run, *less;
+} bare_loops[] = {{"MPI barrier", bare_barrier, NULL},
+                  {"MPI barrier between delays", bare_delay_and_barrier, bare_delay}};
+
+enum { ROWS = sizeof(bare_loops) / sizeof(bare_loops[0]) };
+
+static const struct syncbench_kind *mpi_barrier(void)
+{
+    const struct syncbench_kind *kind = syncbench_kinds;
+    while (strcmp(kind->name, "MPI barrier") != 0)
+        kind++;
+    return kind;
+}
+
+static void open_barrier(struct state *state, struct bc_run *run)
+{
+    const struct bc_work_rate rate = bc_work_calibrate();
+    state->run = run;
+    bc_coarray_create(&state->team.coarray, MPI_COMM_WORLD, 1);
+    state->loop = (struct syncbench_loop){
+        .run = run,
+        .kind = mpi_barrier(),
+        .team = &state->team,
+        .inner = INNER_MAX,
+        .delay_units = bc_work_units(&rate, DELAY_NS),
+    };
+}
+
+struct loops {
+    const struct state *state;
+    struct row *row;
+    int number; /* of the row */
+    double seconds;
+};
+
+static void measure_ours(void *memory)
+{
+    const struct loops *const visit = memory;
+    syncbench_visit(&visit->state->loop, true, visit->seconds * BARE_OURS, &visit->row->ours);
+}
+
+static void measure_bare(void *memory)
+{
+    const struct loops *const visit = memory;
+    struct bare_loop loop = {bare_repetitions(visit->row->ours.loops.repetitions),
+                             visit->state->loop.delay_units};
+    bare_visit(visit->state->run, bare_loops[visit->number].run, bare_loops[visit->number].less,
+               &loop, loop.repetitions, visit->seconds, &visit->row->bare);
+}
+
+static void measure(const struct state *state, struct bc_visit *visit)
+{
+    struct row *const row = visit->row;
+    struct loops loops = {state, row, row->number, visit->seconds};
+    bare_in_turn(state->run, measure_ours, measure_bare, &loops);
+    visit->is_precise = bc_batch_is_precise(state->run, &row->ours.loops, SYNCBENCH_REFERENCE);
+}
+
+static void write_row(const struct state *state, struct row *row)
+{
+    struct syncbench_result ours;
+    syncbench_conclude(state->run, &row->ours, &ours);
+    bare_write_row(state->run, bare_loops[row->number].name, &ours.sync, &ours.outcome, &row->bare);
+}
+
+static const struct bc_program syncbench_bare_program = {
+    .name = "syncbench_bare",
+    .summary = "Compares syncbench's MPI barrier with a bare loop.",
+    .state_bytes = sizeof(struct state),
+    BARE_PROGRAM,
+};
+
+int main(int argc, char **argv)
+{
+    struct state state;
+    struct bc_run *const run = bc_start(&syncbench_bare_program, &state, argc, argv);
+    bc_open_result(run, &bare_table, "");
+    open_barrier(&state, run);
+    bare_list(run, ROWS);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(&state, visit);
+        else
+            write_row(&state, visit->row);
+    bc_coarray_destroy(&state.team.coarray);
+    return bc_finish(run);
+}

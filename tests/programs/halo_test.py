@@ -1,0 +1,213 @@
+"""halo as a user runs it: wrong usage, the rows that were asked for, data checks in grids with few
+processes in a direction, shared memory."""
+
+import re
+
+from case import Case, each, in_full, many, real
+from mounts import with_small_fs
+from mpi_run import (WHOLE, assert_checked, assert_of_samples, assert_without_time, read_tsv, run, run_and_dump, run_raw)
+
+METHODS = [("put", "all"), ("put", "images"), ("get", "all"), ("get", "images"),
+           ("isend/irecv types", "none"), ("isend/irecv packed", "none"), ("persistent", "none"),
+           ("neighbor_alltoallw", "none"), ("shared window", "none")]
+ONCE = ["--samples=1", "--warmup=0"]
+PROGRAM = "halo/halo"
+FAULTY = "tests/programs/halo_faulty_copy"
+
+
+def ndata(local):
+    a, b, c = (int(extent) for extent in local.split("x"))
+    return 2 * (a * b + b * c + a * c)
+
+
+def pairs(rows):
+    return list(dict.fromkeys((row["method"], row["sync"]) for row in rows))
+
+
+def boxes(rows):
+    return [row["local"] for row in rows]
+
+
+class HaloCase(Case):
+    def run_halo(self, *options, ranks=2, environment=None, program=PROGRAM):
+        """Runs it, or a program built of it; the process has ended."""
+        return run_raw(self.launcher, ranks, [self.built(program), *options, *WHOLE], environment)
+
+
+# ---- usage ---------------------------------------------------------------------------------------
+
+class Usage(HaloCase):
+    @each("option, values", [
+        ("--dims", ("3x1x1", "2x1", "x", "0x3x0", "")),
+        ("--local", ("0", "10x20", "64,64,64", "10,,20", "99999999999", "", "100000x100000x1",
+                     "40000x40000x40000")),
+        ("--methods", ("puts", "", "put,,get")),
+        ("--coarray-sync", ("none", "x"))])
+    def test_usage(self, option, values):
+        # Open MPI's launcher takes seconds to end a job that failed.
+        for value in values[:1 if self.launcher.is_openmpi else None]:
+            self.assertRegex(self.refused(PROGRAM, f"{option}={value}", named=option), "use|did you mean")
+
+    def test_small_shm(self):
+        """What doesn't fit into /dev/shm is left out of the default boxes, and refused where it was
+        asked for; what would do does."""
+        small = self.launcher.behind(with_small_fs("/dev/shm", 64 << 10))
+        quick = [self.built(PROGRAM), "--methods=put", "--coarray-sync=all", *ONCE]
+        done = run_raw(small, 2, [*quick, *WHOLE])
+        assert done.returncode == 0, done.stderr
+        assert boxes(read_tsv(done.stdout)) == ["10x10x10", "50x50x50", "100x100x100"]
+        assert "# local: 10,50,100\n" in done.stdout
+        note = re.search("# note: no boxes of 150: .* use at most ([0-9]+)x[0-9]+x[0-9]+\n",
+                         done.stdout)
+        assert note is not None, done.stdout
+        done = run_raw(small, 2, [*quick, "--local=10,150"])
+        assert (done.returncode, done.stdout) == (2, ""), done.stderr
+        assert "halo: --local: 150x150x150 needs" in done.stderr
+        most = re.search("use at most ([0-9]+)x", done.stderr).group(1)
+        assert most == note.group(1)
+        assert boxes(run(small, 2, [*quick, "--local=" + most])[1]) == [f"{most}x{most}x{most}"]
+        # Without windows there is more.
+        assert len(run(small, 2, [self.built(PROGRAM), "--methods=persistent", *ONCE])[1]) == 4
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+class Rows(HaloCase):
+    def test_all_methods(self):
+        rows, samples = run_and_dump(self.launcher, 2, [self.built(PROGRAM), "--local=10,4x5x6,1", "--samples=3",
+                                                        "--warmup=0"])
+        assert pairs(rows) == METHODS
+        assert boxes(rows) == ["10x10x10", "4x5x6", "1x1x1"] * len(METHODS)
+        for row, samples_ns in zip(rows, samples):
+            assert row["dims"] == "2x1x1"
+            assert int(row["ndata"]) == ndata(row["local"])
+            assert_of_samples(row, samples_ns, ndata(row["local"]))
+
+    @each("options, expected", [
+        (["--methods=persistent,put", "--coarray-sync=images"],
+         [("put", "images"), ("persistent", "none")]),
+        (["--methods=Isend/Irecv-types"], [("isend/irecv types", "none")]),
+        (["--coarray-sync=all"], [pair for pair in METHODS if pair[1] != "images"])])
+    def test_choices(self, options, expected):
+        assert pairs(read_tsv(self.run_halo("--local=3", *ONCE, *options).stdout)) == expected
+
+    @each("asked, ranks, found", [
+        ("1x2x1", 2, "1x2x1"), ("0x0x2", 2, "1x1x2"), ("0x0x0", 4, "2x2x1")])
+    def test_dims(self, asked, ranks, found):
+        done = self.run_halo("--local=3", "--methods=persistent", f"--dims={asked}", *ONCE, ranks=ranks)
+        assert [row["dims"] for row in read_tsv(done.stdout)] == [found], done.stderr
+
+    def test_no_time(self):
+        """Every row is there, from one sample or more."""
+        rows = self.rows_of(PROGRAM, "--local=10,4x3x2", "--max-time=0.001", ranks=4)
+        assert [(row["method"], row["sync"], row["local"]) for row in rows] == [
+            (*pair, local) for pair in METHODS for local in ("10x10x10", "4x3x2")]
+        for row in rows:
+            assert_without_time(row)
+
+
+# ---- the shared window: what a note says of it ---------------------------------------------------
+
+# What all programs say to a process that is a job of its own.
+ALONE = ("it needs at least 2 processes, got 1: use mpirun -np 2 or more (if you did, mpirun is of another MPI library "
+         "than this program)")
+
+
+class SharedWindow(HaloCase):
+    def test_one_node(self):
+        done = self.run_halo("--local=3", *ONCE)
+        assert "# note: shared window: all faces stay on their node" in done.stdout
+
+    def test_alone(self):
+        done = self.run_halo("--local=3", *ONCE, ranks=1)
+        assert pairs(read_tsv(done.stdout)) == METHODS[:-1]
+        assert f"# note: no shared window: {ALONE}\n" in done.stdout
+        self.refused_alone(ALONE, ranks=1)
+
+    def refused_alone(self, why, **how):
+        """Nothing else was asked for."""
+        done = self.run_halo("--local=4", "--methods=shared window", *ONCE, **how)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert f"halo: --methods: shared window: {why}: use " in done.stderr
+
+    @real
+    def test_two_nodes(self):
+        if self.launcher.is_openmpi:
+            self.skipTest("MPICH alone can be told that ranks of one machine are on two nodes")
+        two_nodes = {"MPIR_CVAR_ODD_EVEN_CLIQUES": 1}
+        done = self.run_halo("--local=4x3x2", "--dims=2x2x1", "--check", "--methods=shared window", *ONCE,
+                             ranks=4, environment=two_nodes)
+        assert "# note: shared window: 8 of 24 faces cross nodes" in done.stdout
+        assert "# note: 2 nodes have 1 host name: " in done.stdout
+        assert [row["check"] for row in read_tsv(done.stdout)] == ["ok"], done.stdout + done.stderr
+        self.refused_alone("no process shares a node with a neighbour", ranks=2, environment=two_nodes)
+
+
+# ---- --check: right data passes in every method; wrong data fails, wherever it is ----------------
+
+PACKED, SHARED = "--methods=isend/irecv packed", "--methods=isend/irecv packed,shared window"
+
+
+class Check(HaloCase):
+    def checked(self, wrong, *options, **how):
+        """The rows of a run whose data must all be right, or all be wrong."""
+        return assert_checked(self.run_halo("--check", "--warmup=0", *options, **how), wrong)
+
+    def all_right(self, dims, ranks, samples, local):
+        """All methods but the neighbourhood collective must pass; its data is as the library brings it:
+        --check must say the same as a test of that alone."""
+        others = ",".join(dict.fromkeys(
+            method for method, _ in METHODS if method != "neighbor_alltoallw"))
+        grid = [f"--dims={dims}", f"--samples={samples}"]
+        grid.append("--visits=2" if dims == "2x1x1" else "--visits=1")
+        rows = self.checked(False, *grid, f"--local={local}", "--methods=" + others, ranks=ranks)
+        assert len(pairs(rows)) == len(METHODS) - (2 if ranks == 1 else 1)
+        # The model's own collective is right.
+        verdict = "right" if self.launcher.virtual else run_raw(
+            self.launcher, ranks, [self.built("tests/programs/neighbor_order"), *dims.split("x")]).stdout.strip()
+        assert verdict in ("right", "wrong")
+        self.checked(verdict == "wrong", *grid, "--local=4,4x3x2", "--methods=neighbor_alltoallw",
+                     ranks=ranks)
+
+    @each("dims, ranks, samples", [
+        ("1x1x1", 1, 5), ("1x2x1", 2, 20), ("1x1x2", 2, 20),
+        *in_full(("2x1x1", 2, 20))])
+    def test_right(self, dims, ranks, samples):
+        self.all_right(dims, ranks, samples, "4,5x3x2,1x7x3,6x1x2,1")
+
+    @many
+    @each("dims, ranks, samples", [
+        ("3x1x1", 3, 2), ("2x2x1", 4, 2), ("1x5x1", 5, 1), ("1x2x3", 6, 1), ("2x2x2", 8, 1)])
+    def test_many(self, dims, ranks, samples):
+        """More ranks than a machine may have processors: few samples."""
+        self.all_right(dims, ranks, samples, "4x3x2")
+
+    def test_right_in_order(self):
+        """Where neither direction of 1 or 2 processes has two different faces, the neighbourhood
+        collective is right in every library."""
+        self.checked(False, "--dims=3x1x1", "--samples=2", "--local=5x1x1", ranks=3)
+
+    @each("methods, kind, ranks, local", [
+        ("put,get", "MODEL_RMA", 2, "4x3x2"),
+        ("isend/irecv types,isend/irecv packed", "MODEL_P2P", 2, "4x3x2"),
+        ("persistent", "MODEL_P2P", 2, "4x3x2"),
+        ("neighbor_alltoallw", "MODEL_COLL", 3, "5x1x1")])
+    def test_wrong(self, methods, kind, ranks, local):
+        options = [f"--methods={methods}", f"--local={local}", "--samples=1"]
+        variables = {"MODEL_RMA": 0, "MODEL_P2P": 0, "MODEL_COLL": 0, kind: 1}
+        self.checked(False, *options, ranks=ranks, environment={**variables, "MODEL_DATA": 1})
+        # Of the six messages to each rank: all, or the fourth, fifth, sixth.
+        for every in (1, 4, 5, 6) if kind != "MODEL_COLL" else (1,):
+            self.checked(True, *options, ranks=ranks, environment={
+                **variables, "MODEL_CORRUPT": 1, "MODEL_CORRUPT_EVERY": every})
+
+    def test_right_copies(self):
+        """The program with faulty copies, without a fault."""
+        self.checked(False, SHARED, "--local=4x3x5", "--samples=2", program=FAULTY)
+
+    @each("fault", ["value", "stale", "old", "box", "corner"])
+    @each("face", range(6))
+    def test_wrong_copies(self, face, fault):
+        """Where no MPI call carries a face: by a copy with a fault."""
+        self.checked(True, PACKED if fault == "old" else SHARED, "--local=4x3x5", "--samples=2",
+                     program=FAULTY, environment={"FAULT_FACE": face, "FAULT": fault})
