@@ -54,7 +54,7 @@ const char *collective_lacks(const struct op_kind *kind, const struct collective
         return NULL;
     if (kind->in_place == OP_NOT_IN_PLACE)
         return "it has no form in place, or none for blocks that differ";
-    /* MPICH 4.0: tests/mpi_defects/reduce_in_place.c. */
+    /* MPICH 4.0: docs/clusters.md, known defects. */
     if (p->root != 0 && op_is_library(kind->fails_in_place_in))
         return "in place it crashes in this MPI library where the root isn't rank 0";
     return NULL;

@@ -57,7 +57,7 @@ static struct {
  *
  * Open MPI's MPI_T_init_thread loads plug-ins again that MPI_Init has unloaded, since the job
  * doesn't need them, and shows their variables; using one crashes (4.1.4: mtl_psm2 where there is
- * no Omni-Path; tests/mpi_defects/tools_variables.c). So only variables of plug-ins count that were
+ * no Omni-Path; docs/clusters.md). So only variables of plug-ins count that were
  * loaded before. Where that can't be known, since there are no plug-ins (a static library) or the
  * program itself has started the tools interface, the variables of mtl_psm2 or of all plug-ins are
  * left out.

@@ -1,5 +1,5 @@
 /* MPI_Ibcast: the root sends one block to all. With large blocks in MPICH 4.0 the data is right,
-   but the wait says it is not: tests/mpi_defects/large_ibcast.c. */
+   but the wait says it is not: docs/clusters.md. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 

@@ -78,7 +78,7 @@ struct syncbench_kind {
     /* Make and free what `enter` and `leave` need beside the team's; NULL: nothing. Collective. */
     syncbench_fn *open, *close;
     bool may_not_wait; /* MPI allows that a rank comes out before the others have come in, and some
-                          libraries do that: tests/mpi_defects/allreduce_nothing.c */
+                          libraries do that: docs/clusters.md */
 };
 
 enum { SYNCBENCH_KINDS = 14 };

@@ -311,7 +311,7 @@ void bc_queue_lock_acquire(struct bc_queue_lock *lock)
 /* The paper's release without compare-and-swap (its algorithm 6). Compare-and-swap must not be
    mixed with other operations on the same value unless the window's accumulate_ops says so, which
    has no value for that (MPI 3.1, 11.2.1), and it crashes in Open MPI 4.1
-   (tests/mpi_defects/compare_and_swap.c). */
+   (docs/clusters.md). */
 void bc_queue_lock_release(struct bc_queue_lock *lock)
 {
     /* The paper's word: the last of the ranks that came while LAST was NOBODY. */

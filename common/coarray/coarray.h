@@ -24,7 +24,7 @@
  *
  * With Open MPI before 5.0, coarrays, mutexes and queue locks of communicators without a common
  * rank must be created one after the other, with a barrier of all ranks in between: on one node the
- * library mixes up their windows, or creates none (tests/mpi_defects/windows_at_once.c).
+ * library mixes up their windows, or creates none (docs/clusters.md).
  */
 #pragma once
 
@@ -59,7 +59,7 @@ void bc_coarray_destroy(struct bc_coarray *coarray);
 
 /* The bytes of the whole pages, at least one, that hold `count` values. Windows should have that
    size, since MPICH 4.0.2 puts data for a smaller window elsewhere
-   (tests/mpi_defects/small_window.c). Local. */
+   (docs/clusters.md). Local. */
 MPI_Aint bc_window_bytes(int64_t count);
 
 /* Allocates a window of that size, filled with zeros, whose displacements are in unit_bytes.

@@ -1,5 +1,5 @@
 /* MPI_Reduce: the sum over all ranks, on the root. In place the root dies in MPICH 4.0 where it
-   isn't rank 0: tests/mpi_defects/reduce_in_place.c. */
+   isn't rank 0: docs/clusters.md. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"
 

@@ -69,7 +69,7 @@ def messages(functions, told):
     for i, name in enumerate(name for name in functions if operation(name) in SENDING + RECEIVING + BOTH):
         is_told = told or "Isendrecv" not in name
         for j, (count, kind, size) in enumerate(MESSAGES):
-            # These are a segmentation fault in MPICH 4.0.2 (tests/mpi_defects/isendrecv.c).
+            # These are a segmentation fault in MPICH 4.0.2 (docs/clusters.md).
             if "Isendrecv" not in name or kind in ("double", "byte"):
                 yield message(name, count, kind, size, (i + j) % 2 == 0, is_told)
     if "Psend_init" in functions:

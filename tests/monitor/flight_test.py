@@ -123,7 +123,7 @@ def shared_sends(is_one):
 # ---- failures ------------------------------------------------------------------------------------
 
 # Operations that fail while the program goes on count as calls, not as completed. Without MPI_Win_flush: Open MPI 4.1.4
-# crashes on a rank that doesn't exist (tests/mpi_defects/flush_nobody.c).
+# crashes on a rank that doesn't exist (docs/clusters.md).
 FAILURES = [
     Script("calls that fail at once", """
         0: begin a; !Send 10 one >99; !Isend 20 one >99; !Bcast 30 two >99; end a""", {
@@ -365,7 +365,7 @@ class Flight(Scripts):
             Win_free asked""", {})
         ((asked, _),), _ = run(self, [asks], *self.options)
         # Open MPI 4.1's MPI_Waitall never returns at MPI_THREAD_MULTIPLE when one of its operations fails
-        # (tests/mpi_defects/waitall_fails.c).
+        # (docs/clusters.md).
         can_fail = not (self.launcher.is_openmpi and self.options)
         scripts = [SAID_ONCE, Script(OF_SERVICES, "begin a profile other; end a", None),
                    *MESSAGES, *shared_sends(asked.said[0]), *FAILURES, *one_of_several(can_fail),

@@ -48,7 +48,7 @@ static struct element elements[ELEMENTS] = {
 };
 
 /* MPICH 4.0 itself, without any rule, gets two calls wrong, which are left out: a reduce in place
-   at another root than rank 0 from 2 KiB on (mpi_defects/reduce_in_place.c), and a reduce_scatter
+   at another root than rank 0 from 2 KiB on (docs/clusters.md), and a reduce_scatter
    by an operator that doesn't commute of a type with gaps, which it takes by its true extent
    (reduce_scatter_intra_noncommutative.c there). */
 static bool is_mpich_4_0;
