@@ -2,7 +2,7 @@
  */
 #pragma once
 
-#include "monitor/mpirtmon.h"
+#include "monitor/lib/mpirtmon.h"
 
 #include <stdbool.h>
 

@@ -1,4 +1,4 @@
-#include "monitor/kernel.h"
+#include "monitor/overhead/kernel.h"
 
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
@@ -21,13 +21,13 @@ enum { WINDOW_BYTES = 65536, TAG_NEVER_SENT = 1 };
 
 #define CALL(Name) MPI_##Name
 #define LOOP(name, text, ...) TIMED(monitored_##name, __VA_ARGS__)
-#include "monitor/kernel_loops.h"
+#include "monitor/overhead/kernel_loops.h"
 #define CALL(Name) PMPI_##Name
 #define LOOP(name, text, ...) TIMED(direct_##name, __VA_ARGS__)
-#include "monitor/kernel_loops.h"
+#include "monitor/overhead/kernel_loops.h"
 #define LOOP(name, text, ...) {text, monitored_##name, direct_##name},
 const struct monitor_call monitor_calls[] = {
-#include "monitor/kernel_loops.h"
+#include "monitor/overhead/kernel_loops.h"
 };
 const int monitor_calls_count = sizeof monitor_calls / sizeof *monitor_calls;
 

@@ -7,9 +7,9 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "common/measure/batch.h"
-#include "monitor/columns.h"
-#include "monitor/flags.h"
-#include "monitor/kernel.h"
+#include "monitor/lib/report/columns.h"
+#include "monitor/lib/flags.h"
+#include "monitor/overhead/kernel.h"
 
 /* Of a monitored and a direct loop together: long against the clock, and seldom interrupted. */
 #define PAIR_NS 20000.0

@@ -24,7 +24,7 @@
  */
 #include "calls.h"
 #include "common/work/work.h"
-#include "monitor/flags.h"
+#include "monitor/lib/flags.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -268,7 +268,7 @@ static struct wrapped {
     bool is_called;
 } wrapped[] = {
 #define NEXT(Name) {#Name, false},
-#include "monitor/next_functions.h"
+#include "monitor/lib/count/next_functions.h"
 #undef NEXT
 };
 
@@ -278,11 +278,11 @@ static const struct row {
 } rows[] = {
 #define LARGE_COUNTS 0
 #define ROW(KIND, Name, ...) {#KIND, #Name},
-#include "monitor/functions.def"
+#include "monitor/lib/count/functions.def"
 #if MPI_VERSION >= 4
 #define LARGE_COUNTS 1
 #define ROW(KIND, Name, ...) {#KIND, #Name "_c"},
-#include "monitor/functions.def"
+#include "monitor/lib/count/functions.def"
 #endif
 };
 

@@ -4,4 +4,4 @@
 #undef MPI_ABI_VERSION
 #define MPI_ABI_VERSION 1
 
-#include "monitor/tools.c" /* NOLINT(bugprone-suspicious-include) */
+#include "monitor/lib/wrap/mpi_library.c" /* NOLINT(bugprone-suspicious-include) */

@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "monitor/tools.h"
+#include "monitor/lib/wrap/mpi_library.h"
 
 static const char mpich[] = "MPICH Version: 4.0.2", open_mpi[] = "Open MPI v4.1.4",
                   unnamed[] = "some library";

@@ -4,7 +4,7 @@
  */
 #include "helpers.h"
 
-#include "monitor/between.h"
+#include "monitor/lib/count/between.h"
 
 /* ---- stand-ins for other modules ------------------------------------------------------------- */
 

@@ -4,8 +4,8 @@
  */
 #include "helpers.h"
 
-#include "monitor/communicators.h"
-#include "monitor/describe.h"
+#include "monitor/lib/count/communicators.h"
+#include "monitor/lib/count/describe.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "monitor/between.h"
+#include "monitor/lib/count/between.h"
 
 /* ---- stand-ins for other modules ------------------------------------------------------------- */
 

@@ -7,10 +7,10 @@
 #include "streams.h"
 
 #include "common/job/job.h"
-#include "monitor/calls.h"
-#include "monitor/environment.h"
-#include "monitor/presence.h"
-#include "monitor/report.h"
+#include "monitor/lib/count/calls.h"
+#include "monitor/lib/wrap/environment.h"
+#include "monitor/lib/wrap/presence.h"
+#include "monitor/lib/report/report.h"
 
 #include <glob.h>
 #include <locale.h>

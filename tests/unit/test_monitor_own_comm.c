@@ -4,7 +4,7 @@
  */
 #include "ranks.h"
 
-#include "monitor/own_comm.h"
+#include "monitor/lib/count/own_comm.h"
 
 /* ---- stand-ins for MPI's functions ----------------------------------------------------------- */
 

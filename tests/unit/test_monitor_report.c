@@ -5,10 +5,10 @@
 #include "ranks.h"
 #include "streams.h"
 
-#include "monitor/gather.h"
-#include "monitor/report.h"
-#include "monitor/tools.h"
-#include "monitor/waiting.h"
+#include "monitor/lib/report/gather.h"
+#include "monitor/lib/report/report.h"
+#include "monitor/lib/wrap/mpi_library.h"
+#include "monitor/lib/report/waiting.h"
 
 #include <locale.h>
 #include <stdio.h>

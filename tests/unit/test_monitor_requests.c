@@ -4,7 +4,7 @@
  */
 #include "helpers.h"
 
-#include "monitor/requests.h"
+#include "monitor/lib/count/requests.h"
 
 #include <stdbool.h>
 

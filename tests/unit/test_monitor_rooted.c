@@ -4,7 +4,7 @@
  */
 #include "ranks.h"
 
-#include "monitor/compare.h"
+#include "monitor/lib/report/compare.h"
 
 #include <stdlib.h>
 

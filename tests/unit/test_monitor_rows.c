@@ -4,8 +4,8 @@
  */
 #include "ranks.h"
 
-#include "monitor/gather.h"
-#include "monitor/rows.h"
+#include "monitor/lib/report/gather.h"
+#include "monitor/lib/report/rows.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ const struct operation_traits operation_traits[OPERATIONS] = {
 #define ROW NAMES
 #define UNCOUNTED(Name)
 #define OPERATION(Name, Class) [OPERATION_##Name] = {"MPI_" #Name, Class},
-#include "monitor/functions.def"
+#include "monitor/lib/count/functions.def"
 };
 
 #define TICKS_A_SECOND 2000000000

@@ -4,7 +4,7 @@
  */
 #include "helpers.h"
 
-#include "monitor/services.h"
+#include "monitor/lib/count/services.h"
 
 #include <dlfcn.h>
 #include <mpi.h>

@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "monitor/sizes.h"
+#include "monitor/lib/count/sizes.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
  */
 #include "helpers.h"
 
-#include "monitor/kernel.h"
+#include "monitor/overhead/kernel.h"
 
 #include <mpi.h>
 #include <stdbool.h>

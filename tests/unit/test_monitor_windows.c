@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "monitor/windows.h"
+#include "monitor/lib/count/windows.h"
 
 #include <stdbool.h>
 #include <stdint.h>

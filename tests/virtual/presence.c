@@ -1,5 +1,5 @@
 /* Ranks in virtual time are forks of one process: all of them have the monitor, or none. */
-#include "monitor/presence.h"
+#include "monitor/lib/wrap/presence.h"
 
 void presence_begin(const char *words) { (void)words; }
 

@@ -1,4 +1,4 @@
-#include "monitor/between.h"
+#include "monitor/lib/count/between.h"
 
 struct settled {
     struct sized_kind which;

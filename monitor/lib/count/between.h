@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "monitor/snapshot.h"
+#include "monitor/lib/count/snapshot.h"
 
 enum { JOINABLE_NS = 1000 };
 

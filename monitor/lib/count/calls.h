@@ -2,7 +2,7 @@
 #pragma once
 
 #include "common/mpi/counts.h"
-#include "monitor/requests.h"
+#include "monitor/lib/count/requests.h"
 
 /* Marks what the library shows to programs; all other names are hidden. */
 #define INTERPOSED __attribute__((visibility("default")))
@@ -24,7 +24,7 @@ int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size);
 extern struct next_mpi {
 /* A declarator can't be in parentheses here. NOLINTNEXTLINE(bugprone-macro-parentheses) */
 #define NEXT(Name) __typeof__(MPI_##Name) *Name;
-#include "monitor/next_functions.h"
+#include "monitor/lib/count/next_functions.h"
 #undef NEXT
 } next;
 #pragma GCC diagnostic pop

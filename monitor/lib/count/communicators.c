@@ -1,7 +1,7 @@
-#include "monitor/communicators.h"
+#include "monitor/lib/count/communicators.h"
 
-#include "monitor/describe.h"
-#include "monitor/operations.h"
+#include "monitor/lib/count/describe.h"
+#include "monitor/lib/count/operations.h"
 
 #include <pthread.h>
 #include <sched.h>

@@ -31,7 +31,7 @@
  */
 #pragma once
 
-#include "monitor/handles.h"
+#include "monitor/lib/count/handles.h"
 
 /* Number 0 stands for all communicators that found no room, 1 for calls on a null handle, which
    fail, and a number after the last one for calls that have no communicator. */

@@ -1,4 +1,4 @@
-#include "monitor/describe.h"
+#include "monitor/lib/count/describe.h"
 
 #include "common/job/hosts.h"
 

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "monitor/communicators.h"
+#include "monitor/lib/count/communicators.h"
 
 /* Before the others, while MPI is initialised; after them. */
 void describe_start(void);

@@ -1,4 +1,4 @@
-#include "monitor/handles.h"
+#include "monitor/lib/count/handles.h"
 
 #include <sched.h>
 

@@ -1,4 +1,4 @@
-#include "monitor/inside.h"
+#include "monitor/lib/count/inside.h"
 
 _Thread_local struct inside inside;
 struct inside_own inside_own;

@@ -18,7 +18,7 @@
  */
 #pragma once
 
-#include "monitor/ticks.h"
+#include "monitor/lib/count/ticks.h"
 
 /* Of this thread. In the memory that every thread has from its start, so that reading it takes no
    call. */

@@ -1,6 +1,6 @@
-#include "monitor/late.h"
+#include "monitor/lib/count/late.h"
 
-#include "monitor/handles.h"
+#include "monitor/lib/count/handles.h"
 
 #include <math.h>
 

@@ -2,18 +2,18 @@
  * NEXT(Name) for each MPI function of functions.def, with those for large counts. Has no include
  * guard: it is included wherever this list is needed.
  */
-#include "monitor/names.h"
+#include "monitor/lib/count/names.h"
 
 #define LARGE_COUNTS 0
 #define ROW NAMES
 #define OPERATION(Name, Class) NEXT(Name)
 #define UNCOUNTED(Name) NEXT(Name)
-#include "monitor/functions.def"
+#include "monitor/lib/count/functions.def"
 
 #if MPI_VERSION >= 4
 #define LARGE_COUNTS 1
 #define ROW NAMES
 #define OPERATION(Name, Class) NEXT(Name##_c)
 #define UNCOUNTED(Name) NEXT(Name##_c)
-#include "monitor/functions.def"
+#include "monitor/lib/count/functions.def"
 #endif

@@ -1,14 +1,14 @@
-#include "monitor/operations.h"
+#include "monitor/lib/count/operations.h"
 
-#include "monitor/between.h"
-#include "monitor/snapshot.h"
+#include "monitor/lib/count/between.h"
+#include "monitor/lib/count/snapshot.h"
 
 const struct operation_traits operation_traits[OPERATIONS] = {
 #define LARGE_COUNTS 0
 #define ROW NAMES
 #define UNCOUNTED(Name)
 #define OPERATION(Name, Class) [OPERATION_##Name] = {"MPI_" #Name, Class},
-#include "monitor/functions.def"
+#include "monitor/lib/count/functions.def"
     [OPERATION_OTHER_MPI] = {"other MPI", CLASS_CALLS},
     [OPERATION_MONITOR] = {"libmpirtmon", CLASS_CALLS},
 };

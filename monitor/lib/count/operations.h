@@ -17,10 +17,10 @@
  */
 #pragma once
 
-#include "monitor/inside.h"
-#include "monitor/late.h"
-#include "monitor/names.h"
-#include "monitor/sizes.h"
+#include "monitor/lib/count/inside.h"
+#include "monitor/lib/count/late.h"
+#include "monitor/lib/count/names.h"
+#include "monitor/lib/count/sizes.h"
 
 /* One for each OPERATION of functions.def, in the order of reports. */
 enum operation_kind {
@@ -28,7 +28,7 @@ enum operation_kind {
 #define ROW NAMES
 #define UNCOUNTED(Name)
 #define OPERATION(Name, Class) OPERATION_##Name,
-#include "monitor/functions.def"
+#include "monitor/lib/count/functions.def"
     OPERATION_OTHER_MPI, /* all calls of functions that have no row of their own */
     OPERATION_MONITOR,   /* what the monitor does around calls */
     OPERATIONS

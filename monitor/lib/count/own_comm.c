@@ -1,4 +1,4 @@
-#include "monitor/own_comm.h"
+#include "monitor/lib/count/own_comm.h"
 
 #include "common/mpi/mpi_check.h"
 

@@ -1,6 +1,6 @@
-#include "monitor/requests.h"
+#include "monitor/lib/count/requests.h"
 
-#include "monitor/own_comm.h"
+#include "monitor/lib/count/own_comm.h"
 
 /* ---- operations in flight -------------------------------------------------------------------- */
 

@@ -17,7 +17,7 @@
  */
 #pragma once
 
-#include "monitor/snapshot.h"
+#include "monitor/lib/count/snapshot.h"
 
 enum { REQUESTS_MAX = 1 << 16, PERSISTENT_MAX = 3 << 14 };
 

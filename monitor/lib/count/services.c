@@ -1,4 +1,4 @@
-#include "monitor/services.h"
+#include "monitor/lib/count/services.h"
 
 #include <math.h>
 #include <mpi.h>

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "monitor/handles.h"
+#include "monitor/lib/count/handles.h"
 
 /* Classes of sizes: 0 bytes, 1 byte, 2 to 3, 4 to 7 and so on. */
 enum { SIZE_CLASSES = 64 };

@@ -1,7 +1,7 @@
-#include "monitor/snapshot.h"
+#include "monitor/lib/count/snapshot.h"
 
 #include "common/stats/stats.h"
-#include "monitor/between.h"
+#include "monitor/lib/count/between.h"
 
 #include <stdlib.h>
 

@@ -6,10 +6,10 @@
  */
 #pragma once
 
-#include "monitor/communicators.h"
-#include "monitor/mpirtmon.h"
-#include "monitor/operations.h"
-#include "monitor/services.h"
+#include "monitor/lib/count/communicators.h"
+#include "monitor/lib/mpirtmon.h"
+#include "monitor/lib/count/operations.h"
+#include "monitor/lib/count/services.h"
 
 /* To whom messages and puts went, by function and communicator. */
 struct destination {

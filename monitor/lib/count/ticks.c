@@ -1,4 +1,4 @@
-#include "monitor/ticks.h"
+#include "monitor/lib/count/ticks.h"
 
 #include "common/stats/stats.h"
 

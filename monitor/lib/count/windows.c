@@ -1,6 +1,6 @@
-#include "monitor/windows.h"
+#include "monitor/lib/count/windows.h"
 
-#include "monitor/between.h"
+#include "monitor/lib/count/between.h"
 
 /* Operations of one kind on one target that began in the same epoch, and of one size where sizes
    are counted. */

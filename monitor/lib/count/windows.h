@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "monitor/snapshot.h"
+#include "monitor/lib/count/snapshot.h"
 
 #include <limits.h>
 

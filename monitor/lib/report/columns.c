@@ -1,6 +1,6 @@
-#include "monitor/columns.h"
+#include "monitor/lib/report/columns.h"
 
-#include "monitor/mpirtmon.h"
+#include "monitor/lib/mpirtmon.h"
 
 static const struct bc_column columns[] = {
     BC_COLUMN("call", BC_KEY, 36, monitor_overhead_result, call),

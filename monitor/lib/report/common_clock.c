@@ -1,10 +1,10 @@
-#include "monitor/common_clock.h"
+#include "monitor/lib/report/common_clock.h"
 
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/sync_clock/global_clock.h"
-#include "monitor/ticks.h"
+#include "monitor/lib/count/ticks.h"
 
 #include <math.h>
 

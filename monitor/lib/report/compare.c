@@ -1,8 +1,8 @@
-#include "monitor/compare.h"
+#include "monitor/lib/report/compare.h"
 
 #include "common/mpi/mpi_check.h"
 #include "common/stats/stats.h"
-#include "monitor/common_clock.h"
+#include "monitor/lib/report/common_clock.h"
 
 #include <math.h>
 #include <string.h>

@@ -21,7 +21,7 @@
  */
 #pragma once
 
-#include "monitor/late.h"
+#include "monitor/lib/count/late.h"
 
 #include <mpi.h>
 

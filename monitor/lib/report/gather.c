@@ -1,7 +1,7 @@
-#include "monitor/gather.h"
+#include "monitor/lib/report/gather.h"
 
 #include "common/mpi/mpi_check.h"
-#include "monitor/columns.h"
+#include "monitor/lib/report/columns.h"
 
 #include <math.h>
 #include <stdlib.h>

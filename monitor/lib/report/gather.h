@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "monitor/rows.h"
+#include "monitor/lib/report/rows.h"
 
 /*
  * Merges the rows of all ranks of `comm` on its rank 0, along a binomial tree: no rank receives

@@ -1,17 +1,17 @@
-#include "monitor/report.h"
+#include "monitor/lib/report/report.h"
 
 #include "common/job/job.h"
 #include "common/mpi/mpi_check.h"
-#include "monitor/columns.h"
-#include "monitor/common_clock.h"
-#include "monitor/flags.h"
-#include "monitor/gather.h"
-#include "monitor/handles.h"
-#include "monitor/requests.h"
-#include "monitor/own_comm.h"
-#include "monitor/tools.h"
-#include "monitor/waiting.h"
-#include "monitor/windows.h"
+#include "monitor/lib/report/columns.h"
+#include "monitor/lib/report/common_clock.h"
+#include "monitor/lib/flags.h"
+#include "monitor/lib/report/gather.h"
+#include "monitor/lib/count/handles.h"
+#include "monitor/lib/count/requests.h"
+#include "monitor/lib/count/own_comm.h"
+#include "monitor/lib/wrap/mpi_library.h"
+#include "monitor/lib/report/waiting.h"
+#include "monitor/lib/count/windows.h"
 
 #include <locale.h>
 #include <stdarg.h>

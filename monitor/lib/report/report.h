@@ -1,7 +1,7 @@
 /* The report of a snapshot, in the output format of all programs of commcost, and its warnings. */
 #pragma once
 
-#include "monitor/rows.h"
+#include "monitor/lib/report/rows.h"
 
 struct warnings {
     int count;

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "monitor/snapshot.h"
+#include "monitor/lib/count/snapshot.h"
 
 /* In the order of reports. */
 enum row_kind {

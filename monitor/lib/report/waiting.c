@@ -1,8 +1,8 @@
-#include "monitor/waiting.h"
+#include "monitor/lib/report/waiting.h"
 
 #include "common/mpi/mpi_check.h"
-#include "monitor/common_clock.h"
-#include "monitor/compare.h"
+#include "monitor/lib/report/common_clock.h"
+#include "monitor/lib/report/compare.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "common/job/job.h"
-#include "monitor/rows.h"
+#include "monitor/lib/report/rows.h"
 
 /* Finds what this rank waited for late ranks in collectives that synchronise, and sets that in its
    rows of these. With a job (NULL: without, the same on all ranks) also in rooted ones, for which

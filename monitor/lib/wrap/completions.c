@@ -7,7 +7,7 @@
  * readings of the clock that are its entry and its exit, but for ending its last operation.
  */
 #include "common/stats/stats.h"
-#include "monitor/calls.h"
+#include "monitor/lib/count/calls.h"
 
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
-#include "monitor/environment.h"
+#include "monitor/lib/wrap/environment.h"
 
 #include "common/mpi/mpi_check.h"
 #include "common/run/parse.h"
-#include "monitor/calls.h"
-#include "monitor/flags.h"
-#include "monitor/presence.h"
-#include "monitor/report.h"
+#include "monitor/lib/count/calls.h"
+#include "monitor/lib/flags.h"
+#include "monitor/lib/wrap/presence.h"
+#include "monitor/lib/report/report.h"
 
 #include <errno.h>
 #include <locale.h>

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "common/run/options.h"
-#include "monitor/mpirtmon.h"
+#include "monitor/lib/mpirtmon.h"
 
 struct environment {
     MPIX_Monitor handle;

@@ -1,7 +1,7 @@
 /* The wrappers, most from the rows of functions.def; completions.c and life.c have others. */
-#include "monitor/calls.h"
-#include "monitor/report.h"
-#include "monitor/windows.h"
+#include "monitor/lib/count/calls.h"
+#include "monitor/lib/report/report.h"
+#include "monitor/lib/count/windows.h"
 
 #include <dlfcn.h>
 
@@ -18,7 +18,7 @@ static void *next_definition(const char *pmpi_name)
 __attribute__((constructor)) void find_next_definitions(void)
 {
 #define NEXT(Name) next.Name = (__typeof__(next.Name))next_definition("PMPI_" #Name);
-#include "monitor/next_functions.h"
+#include "monitor/lib/count/next_functions.h"
 #undef NEXT
     freeing_around.Comm_free = (int (*)(MPI_Comm *))dlsym(RTLD_NEXT, "PMPI_Comm_free");
     freeing_around.Comm_disconnect = (int (*)(MPI_Comm *))dlsym(RTLD_NEXT, "PMPI_Comm_disconnect");
@@ -189,7 +189,7 @@ typedef int RANGE[3]; /* of ranks: the first, the last and the step */
 #define ADDRESS MPI_Aint
 #define FUNCTION(Name) MPI_##Name
 #define NEXT(Name) next.Name
-#include "monitor/wrap.h"
+#include "monitor/lib/wrap/wrap.h"
 
 #if MPI_VERSION >= 4
 #define LARGE_COUNTS 1
@@ -198,7 +198,7 @@ typedef int RANGE[3]; /* of ranks: the first, the last and the step */
 #define ADDRESS MPI_Count
 #define FUNCTION(Name) MPI_##Name##_c
 #define NEXT(Name) next.Name##_c
-#include "monitor/wrap.h"
+#include "monitor/lib/wrap/wrap.h"
 #endif
 
 /* ---- freeing communicators ------------------------------------------------------------------ */

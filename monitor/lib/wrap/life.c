@@ -1,10 +1,10 @@
 /* Wrappers of the functions that start and end MPI. */
 #include "common/job/job.h"
-#include "monitor/calls.h"
-#include "monitor/communicators.h"
-#include "monitor/environment.h"
-#include "monitor/presence.h"
-#include "monitor/tools.h"
+#include "monitor/lib/count/calls.h"
+#include "monitor/lib/count/communicators.h"
+#include "monitor/lib/wrap/environment.h"
+#include "monitor/lib/wrap/presence.h"
+#include "monitor/lib/wrap/mpi_library.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "monitor/tools.h"
+#include "monitor/lib/wrap/mpi_library.h"
 
 #include <dlfcn.h>
 #include <link.h>
@@ -133,7 +133,7 @@ bool program_needs_mpi(void) { return dl_iterate_phdr(look_at_object, NULL) != 0
 
 static const char *const wrapped[] = {
 #define NEXT(Name) "MPI_" #Name,
-#include "monitor/next_functions.h"
+#include "monitor/lib/count/next_functions.h"
 #undef NEXT
 };
 

@@ -1,7 +1,7 @@
-#include "monitor/presence.h"
+#include "monitor/lib/wrap/presence.h"
 
 #include "common/job/hosts.h"
-#include "monitor/handles.h"
+#include "monitor/lib/count/handles.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -207,7 +207,7 @@
 #define BY_HAND_OTHER(Name)
 
 #define ROW(KIND, ...) KIND(__VA_ARGS__)
-#include "monitor/functions.def"
+#include "monitor/lib/count/functions.def"
 
 /* ---- receives of matched messages ------------------------------------------------------------ */
 

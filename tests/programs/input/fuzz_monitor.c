@@ -3,7 +3,7 @@
  */
 #include "target.h"
 
-#include "monitor/environment.h"
+#include "monitor/lib/wrap/environment.h"
 
 #include <locale.h>
 #include <math.h>
