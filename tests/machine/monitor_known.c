@@ -10,8 +10,8 @@
  *
  * At the end stderr says by how much longer wrappers took, and what a reading of the clock costs.
  */
-#include "monitor/lib/mpirtmon.h"
 #include "monitor/lib/count/ticks.h"
+#include "monitor/lib/mpirtmon.h"
 
 #include <stdbool.h>
 #include <stdlib.h>

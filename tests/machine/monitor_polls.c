@@ -14,9 +14,9 @@
  */
 #include "common/mpi/mpi_check.h"
 #include "common/stats/stats.h"
+#include "monitor/lib/count/ticks.h"
 #include "monitor/lib/flags.h"
 #include "monitor/lib/mpirtmon.h"
-#include "monitor/lib/count/ticks.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,9 +8,9 @@
 
 #include "common/job/job.h"
 #include "monitor/lib/count/calls.h"
+#include "monitor/lib/report/report.h"
 #include "monitor/lib/wrap/environment.h"
 #include "monitor/lib/wrap/presence.h"
-#include "monitor/lib/report/report.h"
 
 #include <glob.h>
 #include <locale.h>

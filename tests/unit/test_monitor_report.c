@@ -7,7 +7,7 @@
 
 #include "monitor/lib/report/gather.h"
 #include "monitor/lib/report/report.h"
-#include "monitor/lib/wrap/mpi_library.h"
+#include "monitor/lib/report/tool_before.h"
 #include "monitor/lib/report/waiting.h"
 
 #include <locale.h>

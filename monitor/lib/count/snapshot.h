@@ -7,9 +7,9 @@
 #pragma once
 
 #include "monitor/lib/count/communicators.h"
-#include "monitor/lib/mpirtmon.h"
 #include "monitor/lib/count/operations.h"
 #include "monitor/lib/count/services.h"
+#include "monitor/lib/mpirtmon.h"
 
 /* To whom messages and puts went, by function and communicator. */
 struct destination {

@@ -2,16 +2,16 @@
 
 #include "common/job/job.h"
 #include "common/mpi/mpi_check.h"
+#include "monitor/lib/count/handles.h"
+#include "monitor/lib/count/own_comm.h"
+#include "monitor/lib/count/requests.h"
+#include "monitor/lib/count/windows.h"
+#include "monitor/lib/flags.h"
 #include "monitor/lib/report/columns.h"
 #include "monitor/lib/report/common_clock.h"
-#include "monitor/lib/flags.h"
 #include "monitor/lib/report/gather.h"
-#include "monitor/lib/count/handles.h"
-#include "monitor/lib/count/requests.h"
-#include "monitor/lib/count/own_comm.h"
-#include "monitor/lib/wrap/mpi_library.h"
+#include "monitor/lib/report/tool_before.h"
 #include "monitor/lib/report/waiting.h"
-#include "monitor/lib/count/windows.h"
 
 #include <locale.h>
 #include <stdarg.h>

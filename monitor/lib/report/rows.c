@@ -1,8 +1,8 @@
 #include "monitor/lib/report/rows.h"
 
 #include "common/mpi/mpi_check.h"
-#include "monitor/lib/report/columns.h"
 #include "monitor/lib/count/describe.h"
+#include "monitor/lib/report/columns.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "monitor/lib/count/calls.h"
-#include "monitor/lib/report/report.h"
 #include "monitor/lib/count/windows.h"
+#include "monitor/lib/report/report.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -4,8 +4,8 @@
 #include "common/run/parse.h"
 #include "monitor/lib/count/calls.h"
 #include "monitor/lib/flags.h"
-#include "monitor/lib/wrap/presence.h"
 #include "monitor/lib/report/report.h"
+#include "monitor/lib/wrap/presence.h"
 
 #include <errno.h>
 #include <locale.h>

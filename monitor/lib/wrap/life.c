@@ -2,9 +2,10 @@
 #include "common/job/job.h"
 #include "monitor/lib/count/calls.h"
 #include "monitor/lib/count/communicators.h"
+#include "monitor/lib/report/tool_before.h"
 #include "monitor/lib/wrap/environment.h"
-#include "monitor/lib/wrap/presence.h"
 #include "monitor/lib/wrap/mpi_library.h"
+#include "monitor/lib/wrap/presence.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -82,14 +82,12 @@ const char *abi_name(int abi, char *text, size_t size)
 
 /* ---- who needs MPI --------------------------------------------------------------------------- */
 
-static const char *file_of(const char *path)
+/* True for MPI libraries of all languages: libmpi.so, libmpich.so, libmpi_mpifh.so, ... */
+static bool is_mpi(const char *path)
 {
     const char *const slash = strrchr(path, '/');
-    return slash != NULL ? slash + 1 : path;
+    return strncmp(slash != NULL ? slash + 1 : path, "libmpi", 6) == 0;
 }
-
-/* Names of MPI libraries, of all languages: libmpi.so, libmpich.so, libmpi_mpifh.so, ... */
-static bool is_mpi(const char *path) { return strncmp(file_of(path), "libmpi", 6) == 0; }
 
 static const void *pointer_to(ElfW(Addr) address)
 {
@@ -128,34 +126,3 @@ static int look_at_object(struct dl_phdr_info *object, size_t size, void *unused
 }
 
 bool program_needs_mpi(void) { return dl_iterate_phdr(look_at_object, NULL) != 0; }
-
-/* ---- who comes before the monitor ------------------------------------------------------------ */
-
-static const char *const wrapped[] = {
-#define NEXT(Name) "MPI_" #Name,
-#include "monitor/lib/count/next_functions.h"
-#undef NEXT
-};
-
-struct tool_before tool_before(void)
-{
-    struct tool_before before = {"", 0, ""};
-    Dl_info own, first;
-    ElfW(Sym) * symbol;
-    if (dladdr(wrapped, &own) == 0)
-        return before;
-    for (size_t i = 0; i < sizeof wrapped / sizeof *wrapped; i++) {
-        void *const definition = dlsym(RTLD_DEFAULT, wrapped[i]);
-        /* A program that takes the address of a function has a place of its own for that, which is
-           no definition. */
-        if (definition == NULL ||
-            dladdr1(definition, &first, (void **)&symbol, RTLD_DL_SYMENT) == 0 ||
-            first.dli_fbase == own.dli_fbase || symbol == NULL || symbol->st_shndx == SHN_UNDEF)
-            continue;
-        if (before.functions++ == 0) {
-            before.name = file_of(first.dli_fname);
-            before.function = wrapped[i];
-        }
-    }
-    return before;
-}

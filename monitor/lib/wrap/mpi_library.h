@@ -1,5 +1,4 @@
-/* What else is in the process: the MPI library, programs that use it, and other tools that wrap its
-   functions. All functions are local. */
+/* The MPI library of the process, and whether the program uses one. All functions are local. */
 #pragma once
 
 #include <stdbool.h>
@@ -35,12 +34,3 @@ const char *abi_name(int abi, char *text, size_t size);
 /* Whether the program, or a library that was loaded with it, was linked with an MPI library. A
    shell that inherits the preloaded monitor wasn't. */
 bool program_needs_mpi(void);
-
-/* A library, or the program, whose definitions of MPI functions come before the monitor's. */
-struct tool_before {
-    const char *name;     /* its file */
-    int functions;        /* of those that the monitor wraps: how many; 0: there is no such tool */
-    const char *function; /* the first of them */
-};
-
-struct tool_before tool_before(void);
