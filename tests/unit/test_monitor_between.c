@@ -8,13 +8,6 @@
 
 /* ---- stand-ins for other modules ------------------------------------------------------------- */
 
-const struct operation_traits operation_traits[OPERATIONS] = {
-    [OPERATION_Irecv] = {"MPI_Irecv", CLASS_POINT_TO_POINT},
-    [OPERATION_Isend] = {"MPI_Isend", CLASS_POINT_TO_POINT},
-    [OPERATION_Allreduce] = {"MPI_Allreduce", CLASS_COLLECTIVE},
-    [OPERATION_Barrier] = {"MPI_Barrier", CLASS_COLLECTIVE},
-};
-
 #define TICK_NS 0.5
 
 double ticks_ns(void) { return TICK_NS; }
@@ -49,27 +42,27 @@ static int set_up(void **state)
     return 0;
 }
 
-static struct operation some(enum operation_kind kind, int64_t size)
+static struct sized_kind some(enum operation_kind kind, int size_class)
 {
-    return (struct operation){
-        .epoch = 3, .communicator = 1, .kind = (uint8_t)kind, .size = size, .is_outermost = true};
+    return (struct sized_kind){
+        .epoch = 3, .communicator = 1, .kind = (uint8_t)kind, .size_class = (uint8_t)size_class};
 }
 
 /* ---- computation after calls ----------------------------------------------------------------- */
 
 TEST(those_that_differ_in_anything_have_their_own)
 {
-    struct operation operations[5];
-    for (size_t i = 0; i < COUNT(operations); i++)
-        operations[i] = some(OPERATION_Irecv, 8);
-    operations[1].size = 16;
-    operations[2].epoch++;
-    operations[3].communicator++;
-    operations[4].kind = OPERATION_Isend;
-    for (size_t i = 0; i < COUNT(operations); i++)
-        between_settle(&operations[i], 1, true);
+    struct sized_kind kinds[5];
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        kinds[i] = some(OPERATION_Irecv, 4);
+    kinds[1].size_class++;
+    kinds[2].epoch++;
+    kinds[3].communicator++;
+    kinds[4].kind = OPERATION_Isend;
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        between_settle(&kinds[i], 1, true);
     call_left_at(1500);
-    assert_int_equal(added_count, COUNT(operations));
+    assert_int_equal(added_count, COUNT(kinds));
     for (int i = 0; i < added_count; i++)
         assert_int_equal(added[i].after_ticks, 100);
 }
@@ -78,8 +71,8 @@ TEST(those_that_differ_in_anything_have_their_own)
 TEST(more_than_there_is_room_for)
 {
     for (int i = 0; i < SETTLED_MAX + 4; i++) {
-        const struct operation operation = some(OPERATION_Irecv, INT64_C(1) << i);
-        between_settle(&operation, 1, true);
+        const struct sized_kind kind = some(OPERATION_Irecv, i);
+        between_settle(&kind, 1, true);
     }
     call_left_at(1000 + 10 * (SETTLED_MAX + 4));
     assert_int_equal(added_count, SETTLED_MAX);
@@ -93,12 +86,9 @@ TEST(more_than_there_is_room_for)
 static bool is_joinable(enum operation_kind kind, int communicator, uint64_t ticks)
 {
     static uint64_t now = 100000;
-    struct operation operation = some(kind, 8);
-    operation.communicator = (int16_t)communicator;
     now += ticks;
     inside.computing_ticks = now;
-    between_operation_left(&operation);
-    return operation.joinable;
+    return between_operation_left(kind, communicator);
 }
 
 TEST(collectives_that_follow_their_like_at_once)
@@ -114,9 +104,6 @@ TEST(collectives_that_follow_their_like_at_once)
     /* A call of another kind is between. */
     between_call_left();
     assert_false(is_joinable(OPERATION_Allreduce, 2, 0));
-    /* Whether messages are joinable isn't decided here. */
-    assert_false(is_joinable(OPERATION_Isend, 1, 0));
-    assert_false(is_joinable(OPERATION_Isend, 1, 0));
 }
 
 /* ---- time inside ----------------------------------------------------------------------------- */

@@ -149,7 +149,7 @@ static void free_one(MPI_Comm comm) { communicator_freed(comm, communicator_befo
 static const struct communicator *record_of(MPI_Comm comm)
 {
     const struct communicator *const record = &communicators[communicator_index(comm)];
-    communicator_find_members(communicator_index(comm));
+    communicator_find_members(&communicators[communicator_index(comm)]);
     return record;
 }
 

@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "monitor/lib/count/between.h"
+#include "monitor/lib/count/operations.h"
 
 /* ---- stand-ins for other modules ------------------------------------------------------------- */
 

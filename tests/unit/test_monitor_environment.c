@@ -7,8 +7,8 @@
 #include "streams.h"
 
 #include "common/job/job.h"
-#include "monitor/lib/count/calls.h"
 #include "monitor/lib/report/report.h"
+#include "monitor/lib/wrap/api.h"
 #include "monitor/lib/wrap/environment.h"
 #include "monitor/lib/wrap/presence.h"
 

@@ -5,6 +5,7 @@
 #include "ranks.h"
 #include "streams.h"
 
+#include "monitor/lib/count/inside.h"
 #include "monitor/lib/report/gather.h"
 #include "monitor/lib/report/report.h"
 #include "monitor/lib/report/tool_before.h"

@@ -18,6 +18,8 @@ static int untracked, freed_without_room;
 
 void operation_untracked(const struct operation *operation) { untracked++; }
 
+void operation_ended_when_posted(const struct operation *operation) {}
+
 void object_without_room(void) {}
 
 void object_without_room_freed(void) { freed_without_room++; }

@@ -51,18 +51,10 @@ static uint64_t leave(int kind, int communicator)
     return ticks;
 }
 
-static bool is_collective(const struct operation *operation)
+bool between_operation_left(enum operation_kind kind, int communicator)
 {
-    return operation_traits[operation->kind].class == CLASS_COLLECTIVE;
-}
-
-void between_operation_left(struct operation *operation)
-{
-    const bool follows_its_like =
-        between.kind == operation->kind && between.communicator == operation->communicator;
-    const uint64_t ticks = leave(operation->kind, operation->communicator);
-    if (is_collective(operation))
-        operation->joinable = follows_its_like && ticks < joinable_ticks;
+    const bool follows_its_like = between.kind == kind && between.communicator == communicator;
+    return leave((int)kind, communicator) < joinable_ticks && follows_its_like;
 }
 
 void between_call_left(void) { (void)leave(NO_OPERATION, NO_COMMUNICATOR); }
@@ -73,17 +65,16 @@ static bool is_same(const struct sized_kind *a, const struct sized_kind *b)
            a->size_class == b->size_class && a->epoch == b->epoch;
 }
 
-void between_settle(const struct operation *first, int64_t count, bool are_waited_for)
+void between_settle(const struct sized_kind *which, int64_t count, bool ends_burst)
 {
-    const struct sized_kind which = sized_kind_of(first);
-    if (are_waited_for || first->receives || is_collective(first))
+    if (ends_burst)
         between_burst++;
     between.operations += count;
     for (int i = 0; i < between.count; i++)
-        if (is_same(&between.settled[i].which, &which)) {
+        if (is_same(&between.settled[i].which, which)) {
             between.settled[i].operations += count;
             return;
         }
     if (between.count < SETTLED_MAX)
-        between.settled[between.count++] = (struct settled){which, count};
+        between.settled[between.count++] = (struct settled){*which, count};
 }

@@ -15,6 +15,7 @@
  */
 #pragma once
 
+#include "monitor/lib/count/inside.h"
 #include "monitor/lib/count/snapshot.h"
 
 enum { JOINABLE_NS = 1000 };
@@ -28,12 +29,13 @@ extern uint64_t between_burst;
 /* Call it before anything is monitored. */
 void between_start(void);
 
-/* The thread is at the end of its outermost call: counts the computation before the call for what
-   the call before it completed. Of an operation also finds out whether it is joinable, if it is a
-   collective. Both take the lock. */
-void between_operation_left(struct operation *operation);
+/* The thread is at the end of its outermost call: counts the computation before the call for the
+   operations that the call before it completed. Of an operation also returns whether it follows one
+   of its kind on the same communicator with less than JOINABLE_NS of computation between. Both take
+   the lock. */
+bool between_operation_left(enum operation_kind kind, int communicator);
 void between_call_left(void);
 
-/* The call that the thread has just left completed `count` operations such as `first`: one that
-   waited for them, or their own. Wants the lock. */
-void between_settle(const struct operation *first, int64_t count, bool are_waited_for);
+/* The call that the thread has just left completed `count` such operations. `ends_burst`: it waited
+   for them, or they are receives or collectives. Wants the lock. */
+void between_settle(const struct sized_kind *which, int64_t count, bool ends_burst);

@@ -1,56 +1,11 @@
-/* What the wrappers of MPI functions share. All functions are local. */
+/*
+ * How wrappers count their calls of MPI functions, those in C as those for other languages. All
+ * functions are local.
+ */
 #pragma once
 
 #include "common/mpi/counts.h"
 #include "monitor/lib/count/requests.h"
-
-/* Marks what the library shows to programs; all other names are hidden. */
-#define INTERPOSED __attribute__((visibility("default")))
-
-/* MPI 4.1 deprecates these, so that an mpi.h may lack them; programs that were compiled with
-   another one call them still. */
-int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
-int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
-int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
-int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
-int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size);
-
-/* The next definition of each MPI function that the monitor wraps, next.Wait of MPI_Wait.
-   Interposers stack: each calls the next definition; the last one is the MPI library's. What the
-   monitor itself asks MPI goes to PMPI_. Filled when the library is loaded. Programs also call what
-   newer versions of MPI deprecate. */
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-extern struct next_mpi {
-/* A declarator can't be in parentheses here. NOLINTNEXTLINE(bugprone-macro-parentheses) */
-#define NEXT(Name) __typeof__(MPI_##Name) *Name;
-#include "monitor/lib/count/next_functions.h"
-#undef NEXT
-} next;
-#pragma GCC diagnostic pop
-
-/* The MPI library's own definitions of the PMPI_ functions that the monitor wraps, to see what is
-   freed around it. */
-extern struct freeing_around {
-    int (*Comm_free)(MPI_Comm *), (*Comm_disconnect)(MPI_Comm *);
-} freeing_around;
-
-/* Fills both earlier, where the constructor of another library calls MPI. */
-void find_next_definitions(void);
-
-/* Whether MPI is initialised and not finalised. If so, the monitor is ready afterwards. */
-bool mpi_is_there(void);
-
-/* Call it before MPI is finalised: ends the snapshots that are still active, without a report and
-   with a line on stderr. */
-void monitors_abandon(void);
-
-/* The same without a line. Returns how many there were. */
-int monitors_drop(void);
-
-/* Makes an active snapshot count nothing from now on, or go on: the time between is none of its
-   own, and what was in flight when it went off counts as not completed. False if it can't go on. */
-bool monitor_switch(const MPIX_Monitor_request *request, bool on);
 
 /* Size of `count` elements. */
 static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
@@ -117,10 +72,6 @@ __attribute__((always_inline)) static inline int operation_returned(struct opera
                                  end_ticks, end_ticks);
 }
 
-/* An operation was given a request of which another operation was in flight, see requests.h: asks
-   MPI whether they are complete, and ends or follows them accordingly. */
-void operation_posted_again(const struct operation *operation, MPI_Request request);
-
 /* The call of a non-blocking operation has returned `error`, which this returns, too. From now on
    the operation is in flight, unless it is complete already. */
 __attribute__((always_inline)) static inline int operation_posted(struct operation *operation,
@@ -141,7 +92,7 @@ __attribute__((always_inline)) static inline int operation_posted(struct operati
         operation_untracked(operation);
     monitor_unlock();
     if (__builtin_expect(added == REQUEST_REPEATED, 0))
-        operation_posted_again(operation, request);
+        request_repeated(request, operation);
     return error;
 }
 
@@ -172,7 +123,3 @@ static inline int other_left(const struct mpi_call *call, bool entered, int erro
 {
     return entered ? call_returned(call, NO_COMMUNICATOR, error) : error;
 }
-
-/* Measures the monitor's own work between the start and the end of an operation with a request, in
-   ticks, including the reading of the clock. Takes about 10 us, while nothing is monitored. */
-uint64_t posted_own_ticks(void);

@@ -1,14 +1,14 @@
 #include "monitor/lib/count/communicators.h"
 
-#include "monitor/lib/count/describe.h"
-#include "monitor/lib/count/operations.h"
+#include "monitor/lib/count/kinds.h"
+#include "monitor/lib/count/remembered.h"
 
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NUMBER_BITS = 14, IDENTITY_BITS = 14 };
+enum { NUMBER_BITS = REMEMBERED_BITS, IDENTITY_BITS = 14 };
 
 _Static_assert(COMMUNICATORS_KNOWN == COMMUNICATORS_MAX + (3 << (NUMBER_BITS - 2)),
                "there is a record for each handle, beside those of freed communicators");
@@ -202,54 +202,19 @@ static int enter(MPI_Comm comm, struct communicator record, const char *maker, b
 
 /* ---- communicators that are only remembered -------------------------------------------------- */
 
-/* By the order in which they were made; MPI_COMM_NULL where one has been freed. */
-enum { REMEMBERED_MAX = 1 << NUMBER_BITS };
-static struct remembered {
-    MPI_Comm comm;
-    const char *maker;
-} remembered[REMEMBERED_MAX];
-static int remembered_count;
-static int remembered_first;                                          /* before it are gaps only */
-static struct handle_map remembered_places = HANDLE_MAP(NUMBER_BITS); /* by communicator_key */
-
 bool communicators_have_room(int count)
 {
-    return communicator_records.used + remembered_places.used + count <= COMMUNICATORS_OF_MPI;
+    return communicator_records.used + remembered_count() + count <= COMMUNICATORS_OF_MPI;
 }
 
-/* Closes the gaps. */
-static void close_gaps(void)
-{
-    int count = 0;
-    for (int i = 0; i < remembered_count; i++)
-        if (remembered[i].comm != MPI_COMM_NULL) {
-            (void)handle_set(&remembered_places, communicator_key(remembered[i].comm), count);
-            remembered[count++] = remembered[i];
-        }
-    remembered_count = count;
-    remembered_first = 0;
-}
-
-static void forget_remembered(MPI_Comm comm)
-{
-    const int place = handle_remove(&remembered_places, communicator_key(comm));
-    if (place != HANDLE_UNKNOWN)
-        remembered[place].comm = MPI_COMM_NULL;
-}
-
-/* Where there is no room it is found when it is used. */
+/* Remembers a communicator. Where there is no room it is found when it is used. */
 static void remember(MPI_Comm comm, const char *maker)
 {
     monitor_lock();
     const int former = find_record(comm);
     if (former != HANDLE_UNKNOWN)
         forget(comm, former);
-    forget_remembered(comm);
-    if (remembered_count == REMEMBERED_MAX)
-        close_gaps();
-    if (remembered_count < REMEMBERED_MAX &&
-        handle_set(&remembered_places, communicator_key(comm), remembered_count))
-        remembered[remembered_count++] = (struct remembered){comm, maker};
+    remembered_add(comm, maker);
     monitor_unlock();
 }
 
@@ -271,21 +236,21 @@ static void await_entered(MPI_Comm comm)
     }
 }
 
-/* Takes the first of them out, which is entered then; MPI_COMM_NULL if there is none. */
-static struct remembered take_first(void)
+/* Takes the first of them out and enters it. False if there is none. */
+static bool enter_first(void)
 {
-    struct remembered first = {MPI_COMM_NULL, NULL};
+    struct remembered first;
     monitor_lock();
-    while (remembered_first < remembered_count && first.comm == MPI_COMM_NULL)
-        first = remembered[remembered_first++];
-    if (first.comm != MPI_COMM_NULL)
-        forget_remembered(first.comm);
-    else
-        remembered_count = remembered_first = 0;
+    is_entering = remembered_take(&first);
     entered = first.comm;
-    is_entering = first.comm != MPI_COMM_NULL;
     monitor_unlock();
-    return first;
+    if (first.comm == MPI_COMM_NULL)
+        return false;
+    (void)enter(first.comm, describe_with_name(first.comm), first.maker, false);
+    monitor_lock();
+    is_entering = false;
+    monitor_unlock();
+    return true;
 }
 
 void communicators_enter_remembered(void)
@@ -293,14 +258,7 @@ void communicators_enter_remembered(void)
     bool is_over = false;
     while (!is_over) {
         (void)pthread_mutex_lock(&entering);
-        const struct remembered first = take_first();
-        is_over = first.comm == MPI_COMM_NULL;
-        if (!is_over) {
-            (void)enter(first.comm, describe_with_name(first.comm), first.maker, false);
-            monitor_lock();
-            is_entering = false;
-            monitor_unlock();
-        }
+        is_over = !enter_first();
         (void)pthread_mutex_unlock(&entering);
     }
 }
@@ -369,7 +327,7 @@ int communicator_before_unseen_free(MPI_Comm comm)
     const int record = find_record(comm), number = communicator_find(comm);
     if (record != HANDLE_UNKNOWN && record != OTHER_COMMUNICATORS)
         state[record] = DYING;
-    forget_remembered(comm);
+    remembered_forget(comm);
     monitor_unlock();
     return number;
 }

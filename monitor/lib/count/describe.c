@@ -1,6 +1,7 @@
 #include "monitor/lib/count/describe.h"
 
 #include "common/job/hosts.h"
+#include "monitor/lib/count/handles.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -118,9 +119,8 @@ static void format_members(struct communicator *record, int *ranks, int size)
         (void)snprintf(record->members + room - 4, 4, "...");
 }
 
-void communicator_find_members(int number)
+void communicator_find_members(struct communicator *record)
 {
-    struct communicator *const record = &communicators[number];
     if (record->members[0] != '\0')
         return;
     int *const ranks = malloc(2 * (size_t)record->processes * sizeof *ranks);

@@ -1,20 +1,45 @@
 /*
- * What MPI says of a communicator, for communicators.c. All functions are local and need no lock.
+ * The record of a communicator, and its description by MPI. All functions are local and need no
+ * lock.
  */
 #pragma once
 
-#include "monitor/lib/count/communicators.h"
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-/* Before the others, while MPI is initialised; after them. */
+struct communicator {
+    uint64_t identity;
+    char name[64];    /* see communicators.h */
+    char made[64];    /* the function that made it and the ordinal: "MPI_Comm_split 2" is the second
+                         one with these members */
+    char members[64]; /* ranks in MPI_COMM_WORLD, as bc_format_ranks writes them; cut, with "..." at
+                         the end, where they are longer. Set by communicator_find_members */
+    int order;        /* in reports: MPI_COMM_WORLD 0, MPI_COMM_SELF 1, others 2 */
+    int processes;    /* of both groups of an intercommunicator */
+    int size, peers;  /* of the own group; of the group that collectives send to */
+    int rank;
+    bool is_inter;
+    struct origin {
+        uint64_t alike; /* the identity without the ordinal */
+        int ordinal;
+        bool is_named;  /* by the program */
+    } origin;           /* gives it its identity */
+    bool is_ambiguous;  /* the name is one of MPI's; set by rows_of_snapshot */
+    MPI_Group group[2]; /* the own one, then that of the other side or MPI_GROUP_NULL */
+    int neighbours;     /* blocks that neighborhood collectives send */
+    uint64_t absent;    /* bit per neighbour: beyond the edge of a grid, so nothing is sent there */
+};
+
+/* Call them before the others, while MPI is initialised, and after them. */
 void describe_start(void);
 void describe_end(void);
 
-/* Sizes, rank and neighbours. */
+/* Returns sizes, rank and neighbours. */
 struct communicator describe_shape(MPI_Comm comm);
 
-/* All that is kept, but for names. The identity is only the hash of the members yet. */
+/* Returns all members except names. The identity is only the hash of the members yet. */
 struct communicator describe(MPI_Comm comm);
 
-/* Sets `members` of the record of this number, which a snapshot holds: takes time by the number of
-   members. Without the lock. */
-void communicator_find_members(int number);
+/* Sets `members` of a record that a snapshot holds: takes time by the number of members. */
+void communicator_find_members(struct communicator *record);

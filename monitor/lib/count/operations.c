@@ -1,36 +1,5 @@
 #include "monitor/lib/count/operations.h"
 
-#include "monitor/lib/count/between.h"
-#include "monitor/lib/count/snapshot.h"
-
-const struct operation_traits operation_traits[OPERATIONS] = {
-#define LARGE_COUNTS 0
-#define ROW NAMES
-#define UNCOUNTED(Name)
-#define OPERATION(Name, Class) [OPERATION_##Name] = {"MPI_" #Name, Class},
-#include "monitor/lib/count/functions.def"
-    [OPERATION_OTHER_MPI] = {"other MPI", CLASS_CALLS},
-    [OPERATION_MONITOR] = {"libmpirtmon", CLASS_CALLS},
-};
-
-enum late_wait operation_wait(enum operation_kind kind)
-{
-    switch (kind) {
-    case OPERATION_Bcast:
-    case OPERATION_Scatter:
-    case OPERATION_Scatterv:
-        return OTHERS_WAIT;
-    case OPERATION_Gather:
-    case OPERATION_Gatherv:
-    case OPERATION_Reduce:
-        return THE_ROOT_WAITS;
-    default:
-        return ALL_WAIT;
-    }
-}
-
-static struct any_thread any_thread; /* so far; atomic */
-
 static struct count *count_in(struct snapshot *snapshot, const struct operation *operation)
 {
     return &snapshot->communicators[operation->communicator].operation[operation->kind];
@@ -45,18 +14,6 @@ static struct span *span_in(struct snapshot *snapshot, const struct operation *o
 {
     return &snapshot->communicators[operation->communicator]
                 .span[operation_traits[operation->kind].class];
-}
-
-/* The counts of a communicator, whose record the snapshot holds from now on. */
-static struct communicator_counts *counts_in(struct snapshot *snapshot, int communicator)
-{
-    struct communicator_counts *const counts = &snapshot->communicators[communicator];
-    if (__builtin_expect(!counts->used, 0)) {
-        if (communicator != NO_COMMUNICATOR)
-            communicator_hold(communicator);
-        counts->used = true;
-    }
-    return counts;
 }
 
 /* Notes where a message goes, if there is room. */
@@ -77,7 +34,7 @@ static void note_destination(struct snapshot *snapshot, struct operation *operat
 
 static void begin_in(struct snapshot *snapshot, struct operation *operation, struct sent sent)
 {
-    struct communicator_counts *const counts = counts_in(snapshot, operation->communicator);
+    struct communicator_counts *const counts = snapshot_counts(snapshot, operation->communicator);
     struct count *const count = &counts->operation[operation->kind];
     count->calls++;
     count->bytes += sent.bytes;
@@ -142,7 +99,7 @@ void operation_begin(struct operation *operation, enum operation_kind kind, MPI_
     begin(operation, kind, communicator, sent, receives, 0);
 }
 
-/* Whether the snapshot was active when the operation began. */
+/* True if the snapshot was active when the operation began. */
 static bool belongs_to(const struct operation *operation, const struct snapshot *snapshot)
 {
     return snapshot->epoch <= operation->epoch;
@@ -231,12 +188,24 @@ static void keep_times(const struct operation *operation, uint64_t ticks, uint64
     }
 }
 
-/* Counts what the monitor took in a call. */
+/* Counts the ticks that the monitor took in a call. */
 static void count_own(struct snapshot *snapshot, uint64_t ticks)
 {
-    struct count *const count = &counts_in(snapshot, NO_COMMUNICATOR)->operation[OPERATION_MONITOR];
-    count->calls++;
-    count->inside_ticks += ticks;
+    (void)snapshot_count_calls(snapshot, OPERATION_MONITOR, NO_COMMUNICATOR, 1, ticks);
+}
+
+static bool is_collective(const struct operation *operation)
+{
+    return operation_traits[operation->kind].class == CLASS_COLLECTIVE;
+}
+
+/* The thread leaves its outermost call: a collective may follow one of its like. */
+static void follow_in_thread(struct operation *operation)
+{
+    const bool follows_its_like =
+        between_operation_left((enum operation_kind)operation->kind, operation->communicator);
+    if (is_collective(operation))
+        operation->joinable = follows_its_like;
 }
 
 void operation_left(struct operation *operation, uint64_t exit_ticks)
@@ -245,7 +214,7 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
         inside_leave(operation->is_outermost, exit_ticks + inside_own.after_operation);
     const uint64_t ticks = all > 0 ? between_readings(operation->start_ticks, exit_ticks) : 0;
     if (operation->is_outermost && are_sizes_counted())
-        between_operation_left(operation);
+        follow_in_thread(operation);
     monitor_lock();
     for (int i = 0; i < active_count; i++)
         if (belongs_to(operation, active[i])) {
@@ -261,14 +230,6 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
     operation->inside_ticks += ticks;
     operation->computing_ticks = inside.computing_ticks;
     operation->thread = &inside;
-}
-
-void snapshots_add_sizes(const struct sized_kind *which, const struct size_amounts *amounts)
-{
-    for (int i = 0; i < active_count; i++)
-        if (active[i]->sizes.counts != NULL && active[i]->epoch <= which->epoch)
-            if (!size_table_add(&active[i]->sizes, which, amounts))
-                active[i]->cases[MPIX_MONITOR_WARNING_UNSIZED] += amounts->completed;
 }
 
 /* Counts an operation by its size. `call`, of which `share` ticks are the operation's, completed
@@ -295,7 +256,7 @@ static void size(const struct operation *operation, uint64_t end_ticks, int64_t 
     const struct sized_kind which = sized_kind_of(&sized);
     snapshots_add_sizes(&which, &amounts);
     if (call != NULL ? call->is_outermost : operation->is_outermost)
-        between_settle(&sized, 1, call != NULL);
+        between_settle(&which, 1, call != NULL || sized.receives || is_collective(&sized));
 }
 
 void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)
@@ -324,15 +285,6 @@ void call_completes(const struct mpi_call *call)
     monitor_unlock();
 }
 
-void count_call_in(struct snapshot *snapshot, const struct mpi_call *call, int communicator,
-                   int64_t calls, uint64_t ticks)
-{
-    struct count *const count = &counts_in(snapshot, communicator)->operation[call->kind];
-    count->calls += calls;
-    count->idle += call->is_idle;
-    count->inside_ticks += ticks;
-}
-
 void call_left(const struct mpi_call *call, int communicator, uint64_t exit_ticks)
 {
     if (call->is_outermost && are_sizes_counted())
@@ -342,7 +294,9 @@ void call_left(const struct mpi_call *call, int communicator, uint64_t exit_tick
     monitor_lock();
     for (int i = 0; i < active_count; i++)
         if (active[i]->epoch <= call->epoch) {
-            count_call_in(active[i], call, communicator, 1, ticks);
+            struct count *const count =
+                snapshot_count_calls(active[i], call->kind, communicator, 1, ticks);
+            count->idle += call->is_idle;
             if (all > ticks)
                 count_own(active[i], all - ticks);
         }
@@ -358,12 +312,6 @@ void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks)
     __atomic_fetch_add(&any_thread.inside_ticks, ticks, __ATOMIC_RELAXED);
 }
 
-struct any_thread any_thread_so_far(void)
-{
-    return (struct any_thread){__atomic_load_n(&any_thread.calls, __ATOMIC_RELAXED),
-                               __atomic_load_n(&any_thread.inside_ticks, __ATOMIC_RELAXED)};
-}
-
 void call_completed_locked(const struct mpi_call *call, const struct operation *operation,
                            uint64_t ticks)
 {
@@ -371,7 +319,7 @@ void call_completed_locked(const struct mpi_call *call, const struct operation *
         if (active[i]->epoch > call->epoch)
             continue;
         if (!belongs_to(operation, active[i])) {
-            count_call_in(active[i], call, NO_COMMUNICATOR, 0, ticks);
+            (void)snapshot_count_calls(active[i], call->kind, NO_COMMUNICATOR, 0, ticks);
             continue;
         }
         struct count *const count = count_in(active[i], operation);

@@ -17,60 +17,8 @@
  */
 #pragma once
 
-#include "monitor/lib/count/inside.h"
-#include "monitor/lib/count/late.h"
-#include "monitor/lib/count/names.h"
-#include "monitor/lib/count/sizes.h"
-
-/* One for each OPERATION of functions.def, in the order of reports. */
-enum operation_kind {
-#define LARGE_COUNTS 0
-#define ROW NAMES
-#define UNCOUNTED(Name)
-#define OPERATION(Name, Class) OPERATION_##Name,
-#include "monitor/lib/count/functions.def"
-    OPERATION_OTHER_MPI, /* all calls of functions that have no row of their own */
-    OPERATION_MONITOR,   /* what the monitor does around calls */
-    OPERATIONS
-};
-
-/* Functions of CLASS_CALLS are no operations: their calls count where they complete none. Those of
-   CLASS_FILES are operations on no communicator and of no size. */
-enum operation_class {
-    CLASS_POINT_TO_POINT,
-    CLASS_COLLECTIVE,
-    COMMUNICATION_CLASSES, /* those before */
-    CLASS_FILES = COMMUNICATION_CLASSES,
-    CLASS_CALLS,
-    OPERATION_CLASSES,
-    SIZES = OPERATION_CLASSES /* not a class: see monitored_classes */
-};
-
-/* The classes that any snapshot counts, bit 1 << class, and 1 << SIZES where one counts sizes.
-   Mostly 0; every wrapper reads it, without the lock. */
-extern unsigned monitored_classes;
-
-static inline bool is_monitored(enum operation_class class)
-{
-    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) & (1u << class),
-                            0);
-}
-
-static inline bool is_anything_monitored(void)
-{
-    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) != 0, 0);
-}
-
-/* Whether any active snapshot counts sizes. */
-static inline bool are_sizes_counted(void) { return is_monitored(SIZES); }
-
-extern const struct operation_traits {
-    const char *name; /* of the MPI function, "other MPI" or "libmpirtmon" */
-    enum operation_class class;
-} operation_traits[OPERATIONS];
-
-/* Who waits in a blocking collective of this kind. Local. */
-enum late_wait operation_wait(enum operation_kind kind);
+#include "monitor/lib/count/between.h"
+#include "monitor/lib/count/snapshot.h"
 
 /* What an operation sends. */
 struct sent {
@@ -156,9 +104,6 @@ static inline struct sized_kind sized_kind_of(const struct operation *operation)
     };
 }
 
-/* Adds amounts for such operations in the snapshots in which they count. Wants the lock. */
-void snapshots_add_sizes(const struct sized_kind *which, const struct size_amounts *amounts);
-
 /* Ends an operation that was complete when the call that started it returned, at its posted_ticks.
    Wants the lock. */
 void operation_ended_when_posted(const struct operation *operation);
@@ -174,9 +119,6 @@ void operations_ended(const struct operation *first, int64_t count, double offse
                       uint64_t end_ticks, int64_t received_bytes);
 
 /* ---- calls that are no operations ------------------------------------------------------------ */
-
-/* The epoch of the latest snapshot. Read without the lock. */
-extern uint32_t latest_epoch;
 
 /* Begins a call; first of all it reads the clock. */
 static inline void call_enter(struct mpi_call *call, enum operation_kind kind)
@@ -253,17 +195,3 @@ void operation_completed(const struct operation *operation, const struct mpi_cal
 
 /* The end of an operation can't be followed. Wants the lock. */
 void operation_untracked(const struct operation *operation);
-
-/* ---- for snapshot.c -------------------------------------------------------------------------- */
-
-struct snapshot;
-
-/* Counts `calls` calls with these ticks for their function. Wants the lock. */
-void count_call_in(struct snapshot *snapshot, const struct mpi_call *call, int communicator,
-                   int64_t calls, uint64_t ticks);
-
-/* The calls of call_left_by_any_thread so far. */
-struct any_thread {
-    int64_t calls;
-    uint64_t inside_ticks;
-} any_thread_so_far(void);

@@ -202,11 +202,35 @@ bool request_take(MPI_Request request, struct operation *operation)
     return true;
 }
 
-void request_put_back(MPI_Request request, const struct operation *operation)
+/* Puts an operation back. */
+static void put_back(MPI_Request request, const struct operation *operation)
 {
     const uint64_t key = request_key(request);
     if (!add_node(find_node(key, NULL), key, operation))
         operation_untracked(operation);
+}
+
+int (*request_get_status)(MPI_Request request, int *is_complete, MPI_Status *status);
+
+void request_repeated(MPI_Request request, const struct operation *operation)
+{
+    int is_complete = 0;
+    MPI_Status status;
+    if (!operation->receives)
+        (void)request_get_status(request, &is_complete, &status);
+    monitor_lock();
+    struct operation former;
+    while (request_take(request, &former)) {
+        if (is_complete && !former.receives)
+            operation_ended_when_posted(&former);
+        else
+            operation_untracked(&former);
+    }
+    if (is_complete)
+        operation_ended_when_posted(operation);
+    else
+        put_back(request, operation);
+    monitor_unlock();
 }
 
 /* What another thread has taken out stays its own. */

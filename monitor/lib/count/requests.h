@@ -17,7 +17,7 @@
  */
 #pragma once
 
-#include "monitor/lib/count/snapshot.h"
+#include "monitor/lib/count/operations.h"
 
 enum { REQUESTS_MAX = 1 << 16, PERSISTENT_MAX = 3 << 14 };
 
@@ -41,8 +41,13 @@ enum request_added request_add(MPI_Request request, const struct operation *oper
 /* Takes out the oldest operation of a request. False if there is none. */
 bool request_take(MPI_Request request, struct operation *operation);
 
-/* Puts it back. */
-void request_put_back(MPI_Request request, const struct operation *operation);
+/* An operation was given this request, which is REQUEST_REPEATED: asks MPI whether the operations
+   of the request are complete, and ends or follows them accordingly. Takes the lock. */
+void request_repeated(MPI_Request request, const struct operation *operation);
+
+/* The next definition of MPI_Request_get_status, which request_repeated asks. Not PMPI's: the
+   request may be that of an interposer below the monitor. Set when the library is loaded. */
+extern int (*request_get_status)(MPI_Request request, int *is_complete, MPI_Status *status);
 
 /* A call in progress that may complete operations. */
 struct completing {

@@ -1,12 +1,11 @@
 #include "monitor/lib/count/snapshot.h"
 
-#include "common/stats/stats.h"
-#include "monitor/lib/count/between.h"
+#include "monitor/lib/count/inside.h"
 
 #include <stdlib.h>
 
-unsigned monitored_classes;
-uint32_t latest_epoch; /* atomic, for calls without the lock */
+uint32_t latest_epoch;
+struct any_thread any_thread;
 
 struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 int active_count;
@@ -26,15 +25,29 @@ void object_without_room_freed(void)
         without_room--;
 }
 
+static struct any_thread any_thread_so_far(void)
+{
+    return (struct any_thread){__atomic_load_n(&any_thread.calls, __ATOMIC_RELAXED),
+                               __atomic_load_n(&any_thread.inside_ticks, __ATOMIC_RELAXED)};
+}
+
 /* Counts the calls since the snapshot's start. */
 static void count_any_thread(struct snapshot *snapshot)
 {
-    const struct mpi_call call = {.kind = OPERATION_OTHER_MPI};
     const struct any_thread *const before = &snapshot->any_thread;
     const struct any_thread now = any_thread_so_far();
     if (snapshot->asked.profile && snapshot->asked.calls && now.calls > before->calls)
-        count_call_in(snapshot, &call, NO_COMMUNICATOR, now.calls - before->calls,
-                      now.inside_ticks - before->inside_ticks);
+        (void)snapshot_count_calls(snapshot, OPERATION_OTHER_MPI, NO_COMMUNICATOR,
+                                   now.calls - before->calls,
+                                   now.inside_ticks - before->inside_ticks);
+}
+
+void snapshots_add_sizes(const struct sized_kind *which, const struct size_amounts *amounts)
+{
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->sizes.counts != NULL && active[i]->epoch <= which->epoch &&
+            !size_table_add(&active[i]->sizes, which, amounts))
+            active[i]->cases[MPIX_MONITOR_WARNING_UNSIZED] += amounts->completed;
 }
 
 bool snapshots_count_timeouts(void)
@@ -125,12 +138,11 @@ bool snapshot_start(struct snapshot *snapshot)
 
 void snapshots_begin_with(enum operation_kind kind, uint64_t ticks)
 {
-    const struct mpi_call call = {.kind = (uint8_t)kind};
     monitor_lock();
     inside.left_ticks = ticks_now();
     for (int i = 0; i < active_count; i++) {
         active[i]->start_ticks = inside.left_ticks - ticks;
-        count_call_in(active[i], &call, NO_COMMUNICATOR, 1, ticks);
+        (void)snapshot_count_calls(active[i], kind, NO_COMMUNICATOR, 1, ticks);
     }
     monitor_unlock();
 }
@@ -159,71 +171,4 @@ void snapshot_free(struct snapshot *snapshot)
             monitor_unlock();
         }
     free_memory(snapshot);
-}
-
-/* ---- what measuring takes -------------------------------------------------------------------- */
-
-/* The monitor's time for a call is at most this in any state of the machine, unless it was measured
-   to take more. */
-#define OWN_MAX_NS 100.0
-
-static uint64_t longer(uint64_t a, uint64_t b) { return a > b ? a : b; }
-
-/* What the monitor does around calls, beside the readings of the clock that it has in them; a
-   reading takes reading_ticks. */
-static struct inside_own own_in_snapshot(uint64_t reading_ticks)
-{
-    enum { ROUNDS = 101 };
-    double before_operation[ROUNDS], after_operation[ROUNDS], after_call[ROUNDS];
-    for (int i = 0; i < ROUNDS; i++) {
-        struct operation operation;
-        struct mpi_call call;
-        const uint64_t called_ticks = ticks_now();
-        operation_begin_at(&operation, OPERATION_Send, OTHER_COMMUNICATORS, (struct sent){0},
-                           false);
-        const uint64_t end_ticks = ticks_now();
-        operation_end(&operation, end_ticks, 0);
-        operation_left(&operation, end_ticks);
-        before_operation[i] = (double)(operation.start_ticks - called_ticks);
-        after_operation[i] = (double)(ticks_now() - end_ticks);
-        call_enter(&call, OPERATION_OTHER_MPI);
-        const uint64_t exit_ticks = ticks_now();
-        call_left(&call, NO_COMMUNICATOR, exit_ticks);
-        after_call[i] = (double)(ticks_now() - exit_ticks);
-    }
-    const uint64_t before_ticks = (uint64_t)bc_median(before_operation, ROUNDS);
-    const uint64_t after_ticks = (uint64_t)bc_median(after_operation, ROUNDS);
-    return (struct inside_own){
-        .reading = reading_ticks,
-        .posted = inside_own.posted,
-        .before_operation = before_ticks > reading_ticks ? before_ticks - reading_ticks : 0,
-        .after_operation = after_ticks,
-        .after_call = (uint64_t)bc_median(after_call, ROUNDS),
-        .gap = longer(before_ticks + after_ticks, (uint64_t)(OWN_MAX_NS / ticks_ns())),
-    };
-}
-
-/* The same in a snapshot that counts calls. Without memory for one nothing is known. */
-static void measure_own(uint64_t reading_ticks)
-{
-    const MPIX_Monitor handle = {.profile = 1, .pttopt = 1, .calls = 1};
-    struct snapshot *const snapshot = snapshot_create(&handle, NULL);
-    if (snapshot == NULL)
-        return;
-    monitor_lock();
-    const bool is_started = snapshot_start(snapshot);
-    monitor_unlock();
-    if (is_started) {
-        inside_own = own_in_snapshot(reading_ticks);
-        snapshot_stop(snapshot);
-    }
-    snapshot_free(snapshot);
-}
-
-void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted)
-{
-    inside_own.reading = of_call;
-    inside_own.posted = of_posted;
-    between_start();
-    measure_own(of_call);
 }

@@ -7,8 +7,10 @@
 #pragma once
 
 #include "monitor/lib/count/communicators.h"
-#include "monitor/lib/count/operations.h"
+#include "monitor/lib/count/kinds.h"
 #include "monitor/lib/count/services.h"
+#include "monitor/lib/count/sizes.h"
+#include "monitor/lib/count/ticks.h"
 #include "monitor/lib/mpirtmon.h"
 
 /* To whom messages and puts went, by function and communicator. */
@@ -59,6 +61,13 @@ struct communicator_counts {
    something to warn of. */
 typedef int64_t warning_cases[MPIX_MONITOR_WARNING_ROOTED];
 
+/* The calls of functions that any thread may call at any time, which no snapshot counts while they
+   are made. Atomic. */
+extern struct any_thread {
+    int64_t calls;
+    uint64_t inside_ticks;
+} any_thread;
+
 struct snapshot {
     /* Set at the start. */
     int64_t serial;
@@ -81,21 +90,47 @@ struct snapshot {
     uint64_t end_ticks; /* set at the end */
 };
 
-/* The active ones, for operations.c. Want the lock. */
+/* The active ones. Want the lock. */
 extern struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 extern int active_count;
+
+/* The epoch of the latest snapshot. Atomic: calls read it without the lock. */
+extern uint32_t latest_epoch;
+
+/* Returns the counts of a communicator, whose record the snapshot holds from now on. Wants the
+   lock. */
+static inline struct communicator_counts *snapshot_counts(struct snapshot *snapshot,
+                                                          int communicator)
+{
+    struct communicator_counts *const counts = &snapshot->communicators[communicator];
+    if (__builtin_expect(!counts->used, 0)) {
+        if (communicator != NO_COMMUNICATOR)
+            communicator_hold(communicator);
+        counts->used = true;
+    }
+    return counts;
+}
+
+/* Counts `calls` calls of a function with their ticks. Returns the count. Wants the lock. */
+static inline struct count *snapshot_count_calls(struct snapshot *snapshot,
+                                                 enum operation_kind kind, int communicator,
+                                                 int64_t calls, uint64_t ticks)
+{
+    struct count *const count = &snapshot_counts(snapshot, communicator)->operation[kind];
+    count->calls += calls;
+    count->inside_ticks += ticks;
+    return count;
+}
+
+/* Adds amounts of such operations to the snapshots in which they count. Wants the lock. */
+void snapshots_add_sizes(const struct sized_kind *which, const struct size_amounts *amounts);
 
 /* A window or a persistent request found no room, so its operations can't be followed; or such an
    object was freed. Both want the lock. */
 void object_without_room(void);
 void object_without_room_freed(void);
 
-/* Sets what measuring adds to a time and is subtracted, in ticks: for a blocking call, the cost of
-   reading the clock; for an operation with a request, also the monitor's own work within its time.
-   Also measures what it adds to the time inside MPI. Call it before anything is monitored. */
-void snapshots_set_own_ticks(uint64_t of_call, uint64_t of_posted);
-
-/* Whether any active snapshot counts timeouts. Wants the lock. */
+/* True if any active snapshot counts timeouts. Wants the lock. */
 bool snapshots_count_timeouts(void);
 
 /* A snapshot of what the handle asks for, which is not active yet. NULL without memory. */
@@ -105,8 +140,7 @@ struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file);
 bool snapshot_start(struct snapshot *snapshot);
 
 /* The snapshots that are active begin with a call of this function, MPI_Init or MPI_Init_thread,
-   that took `ticks`. What the monitor has done since that call is no part of them. Takes the lock.
- */
+   that took `ticks`. The monitor's own work since that call is no part of them. Takes the lock. */
 void snapshots_begin_with(enum operation_kind kind, uint64_t ticks);
 
 /* Makes it inactive and sets its end, unless it is inactive; its counts stay until snapshot_free.

@@ -1,7 +1,5 @@
 #include "monitor/lib/count/windows.h"
 
-#include "monitor/lib/count/between.h"
-
 /* Operations of one kind on one target that began in the same epoch, and of one size where sizes
    are counted. */
 struct group {
@@ -308,7 +306,7 @@ static void finish_group(const struct group *group, struct shares *shares, uint6
     const struct sized_kind which = sized_kind_of(&group->first);
     snapshots_add_sizes(&which, &amounts);
     if (call != NULL && call->is_outermost)
-        between_settle(&group->first, group->count, true);
+        between_settle(&which, group->count, true);
 }
 
 bool ending_finish(const struct ending *ending, int error, const struct mpi_call *call,

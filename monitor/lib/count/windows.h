@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "monitor/lib/count/snapshot.h"
+#include "monitor/lib/count/operations.h"
 
 #include <limits.h>
 

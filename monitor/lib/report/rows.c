@@ -367,7 +367,7 @@ static void find_names(const struct snapshot *snapshot)
 {
     for (int i = 1; i < COMMUNICATORS_MAX; i++)
         if (snapshot->communicators[i].used) {
-            communicator_find_members(i);
+            communicator_find_members(&communicators[i]);
             monitor_lock();
             communicators[i].is_ambiguous = is_ambiguous(&communicators[i]);
             monitor_unlock();

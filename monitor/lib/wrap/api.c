@@ -1,6 +1,9 @@
-#include "monitor/lib/count/calls.h"
+#include "monitor/lib/count/own_ticks.h"
+#include "monitor/lib/count/requests.h"
 #include "monitor/lib/count/windows.h"
 #include "monitor/lib/report/report.h"
+#include "monitor/lib/wrap/api.h"
+#include "monitor/lib/wrap/next.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -20,7 +23,7 @@ static void measure(void)
 {
     if (communicators_have_room(1))
         requests_start();
-    snapshots_set_own_ticks(ticks_cost(), posted_own_ticks());
+    own_ticks_measure();
 }
 
 bool mpi_is_there(void)

@@ -2,9 +2,9 @@
 
 #include "common/mpi/mpi_check.h"
 #include "common/run/parse.h"
-#include "monitor/lib/count/calls.h"
 #include "monitor/lib/flags.h"
 #include "monitor/lib/report/report.h"
+#include "monitor/lib/wrap/api.h"
 #include "monitor/lib/wrap/presence.h"
 
 #include <errno.h>

@@ -1,28 +1,8 @@
 /* The wrappers, most from the rows of functions.def; completions.c and life.c have others. */
 #include "monitor/lib/count/calls.h"
-#include "monitor/lib/report/report.h"
 #include "monitor/lib/count/windows.h"
-
-#include <dlfcn.h>
-
-struct next_mpi next;
-struct freeing_around freeing_around;
-
-/* NULL if the MPI library lacks the function: then no program calls it. */
-static void *next_definition(const char *pmpi_name)
-{
-    void *const definition = dlsym(RTLD_NEXT, pmpi_name + 1);
-    return definition != NULL ? definition : dlsym(RTLD_DEFAULT, pmpi_name);
-}
-
-__attribute__((constructor)) void find_next_definitions(void)
-{
-#define NEXT(Name) next.Name = (__typeof__(next.Name))next_definition("PMPI_" #Name);
-#include "monitor/lib/count/next_functions.h"
-#undef NEXT
-    freeing_around.Comm_free = (int (*)(MPI_Comm *))dlsym(RTLD_NEXT, "PMPI_Comm_free");
-    freeing_around.Comm_disconnect = (int (*)(MPI_Comm *))dlsym(RTLD_NEXT, "PMPI_Comm_disconnect");
-}
+#include "monitor/lib/report/report.h"
+#include "monitor/lib/wrap/next.h"
 
 /* Also where the constructor of another library calls MPI. */
 static bool is_found_and_monitored(bool is_found)

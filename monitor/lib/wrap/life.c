@@ -3,8 +3,10 @@
 #include "monitor/lib/count/calls.h"
 #include "monitor/lib/count/communicators.h"
 #include "monitor/lib/report/tool_before.h"
+#include "monitor/lib/wrap/api.h"
 #include "monitor/lib/wrap/environment.h"
 #include "monitor/lib/wrap/mpi_library.h"
+#include "monitor/lib/wrap/next.h"
 #include "monitor/lib/wrap/presence.h"
 
 #include <stdlib.h>

@@ -1,0 +1,74 @@
+/*
+ * Kinds of operations and other calls, one for each function of functions.def, and which of them
+ * are counted at the moment.
+ */
+#pragma once
+
+#include "monitor/lib/count/late.h"
+#include "monitor/lib/count/names.h"
+
+#include <stdbool.h>
+
+/* One for each OPERATION of functions.def, in the order of reports. */
+enum operation_kind {
+#define LARGE_COUNTS 0
+#define ROW NAMES
+#define UNCOUNTED(Name)
+#define OPERATION(Name, Class) OPERATION_##Name,
+#include "monitor/lib/count/functions.def"
+    OPERATION_OTHER_MPI, /* all calls of functions that have no row of their own */
+    OPERATION_MONITOR,   /* what the monitor does around calls */
+    OPERATIONS
+};
+
+/* Functions of CLASS_CALLS are no operations: their calls count where they complete none. Those of
+   CLASS_FILES are operations on no communicator and of no size. */
+enum operation_class {
+    CLASS_POINT_TO_POINT,
+    CLASS_COLLECTIVE,
+    COMMUNICATION_CLASSES, /* those before */
+    CLASS_FILES = COMMUNICATION_CLASSES,
+    CLASS_CALLS,
+    OPERATION_CLASSES,
+    SIZES = OPERATION_CLASSES /* not a class: see monitored_classes */
+};
+
+/* The classes that any snapshot counts, bit 1 << class, and 1 << SIZES where one counts sizes.
+   Mostly 0; every wrapper reads it, without the lock. */
+extern unsigned monitored_classes;
+
+static inline bool is_monitored(enum operation_class class)
+{
+    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) & (1u << class),
+                            0);
+}
+
+static inline bool is_anything_monitored(void)
+{
+    return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) != 0, 0);
+}
+
+/* Whether any active snapshot counts sizes. */
+static inline bool are_sizes_counted(void) { return is_monitored(SIZES); }
+
+extern const struct operation_traits {
+    const char *name; /* of the MPI function, "other MPI" or "libmpirtmon" */
+    enum operation_class class;
+} operation_traits[OPERATIONS];
+
+/* Returns who waits in a blocking collective of this kind. */
+static inline enum late_wait operation_wait(enum operation_kind kind)
+{
+    switch (kind) {
+    case OPERATION_Bcast:
+    case OPERATION_Scatter:
+    case OPERATION_Scatterv:
+        return OTHERS_WAIT;
+    case OPERATION_Gather:
+    case OPERATION_Gatherv:
+    case OPERATION_Reduce:
+        return THE_ROOT_WAITS;
+    default:
+        return ALL_WAIT;
+    }
+}

@@ -1,0 +1,70 @@
+#include "monitor/lib/count/own_ticks.h"
+
+#include "common/stats/stats.h"
+#include "monitor/lib/count/followed.h"
+
+/* The monitor's time for a call is at most this in any state of the machine, unless it was measured
+   to take more. */
+#define OWN_MAX_NS 100.0
+
+static uint64_t longer(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+/* Measures the monitor's work around calls, in addition to the readings of the clock in them. A
+   reading takes reading_ticks. */
+static struct inside_own own_in_snapshot(uint64_t reading_ticks)
+{
+    enum { ROUNDS = 101 };
+    double before_operation[ROUNDS], after_operation[ROUNDS], after_call[ROUNDS];
+    for (int i = 0; i < ROUNDS; i++) {
+        struct operation operation;
+        struct mpi_call call;
+        const uint64_t called_ticks = ticks_now();
+        operation_begin_at(&operation, OPERATION_Send, OTHER_COMMUNICATORS, (struct sent){0},
+                           false);
+        const uint64_t end_ticks = ticks_now();
+        operation_end(&operation, end_ticks, 0);
+        operation_left(&operation, end_ticks);
+        before_operation[i] = (double)(operation.start_ticks - called_ticks);
+        after_operation[i] = (double)(ticks_now() - end_ticks);
+        call_enter(&call, OPERATION_OTHER_MPI);
+        const uint64_t exit_ticks = ticks_now();
+        call_left(&call, NO_COMMUNICATOR, exit_ticks);
+        after_call[i] = (double)(ticks_now() - exit_ticks);
+    }
+    const uint64_t before_ticks = (uint64_t)bc_median(before_operation, ROUNDS);
+    const uint64_t after_ticks = (uint64_t)bc_median(after_operation, ROUNDS);
+    return (struct inside_own){
+        .reading = reading_ticks,
+        .posted = inside_own.posted,
+        .before_operation = before_ticks > reading_ticks ? before_ticks - reading_ticks : 0,
+        .after_operation = after_ticks,
+        .after_call = (uint64_t)bc_median(after_call, ROUNDS),
+        .gap = longer(before_ticks + after_ticks, (uint64_t)(OWN_MAX_NS / ticks_ns())),
+    };
+}
+
+/* Measures it in a snapshot that counts calls. Without memory for one nothing is known. */
+static void measure_own(uint64_t reading_ticks)
+{
+    const MPIX_Monitor handle = {.profile = 1, .pttopt = 1, .calls = 1};
+    struct snapshot *const snapshot = snapshot_create(&handle, NULL);
+    if (snapshot == NULL)
+        return;
+    monitor_lock();
+    const bool is_started = snapshot_start(snapshot);
+    monitor_unlock();
+    if (is_started) {
+        inside_own = own_in_snapshot(reading_ticks);
+        snapshot_stop(snapshot);
+    }
+    snapshot_free(snapshot);
+}
+
+void own_ticks_measure(void)
+{
+    const uint64_t reading_ticks = ticks_cost();
+    inside_own.posted = followed_own_ticks();
+    inside_own.reading = reading_ticks;
+    between_start();
+    measure_own(reading_ticks);
+}

@@ -1,0 +1,53 @@
+#include "monitor/lib/count/remembered.h"
+
+#include "monitor/lib/count/handles.h"
+
+enum { REMEMBERED_MAX = 1 << REMEMBERED_BITS };
+
+/* In the order in which they were made; MPI_COMM_NULL where one has been freed. */
+static struct remembered remembered[REMEMBERED_MAX];
+static int end;                                                /* behind the last one */
+static int start;                                              /* before it are gaps only */
+static struct handle_map places = HANDLE_MAP(REMEMBERED_BITS); /* by communicator_key */
+
+int remembered_count(void) { return places.used; }
+
+static void close_gaps(void)
+{
+    int count = 0;
+    for (int i = 0; i < end; i++)
+        if (remembered[i].comm != MPI_COMM_NULL) {
+            (void)handle_set(&places, communicator_key(remembered[i].comm), count);
+            remembered[count++] = remembered[i];
+        }
+    end = count;
+    start = 0;
+}
+
+void remembered_forget(MPI_Comm comm)
+{
+    const int place = handle_remove(&places, communicator_key(comm));
+    if (place != HANDLE_UNKNOWN)
+        remembered[place].comm = MPI_COMM_NULL;
+}
+
+void remembered_add(MPI_Comm comm, const char *maker)
+{
+    remembered_forget(comm);
+    if (end == REMEMBERED_MAX)
+        close_gaps();
+    if (end < REMEMBERED_MAX && handle_set(&places, communicator_key(comm), end))
+        remembered[end++] = (struct remembered){comm, maker};
+}
+
+bool remembered_take(struct remembered *first)
+{
+    *first = (struct remembered){MPI_COMM_NULL, NULL};
+    while (start < end && first->comm == MPI_COMM_NULL)
+        *first = remembered[start++];
+    if (first->comm != MPI_COMM_NULL)
+        remembered_forget(first->comm);
+    else
+        end = start = 0;
+    return first->comm != MPI_COMM_NULL;
+}
