@@ -1,4 +1,5 @@
-"""common/ is in layers: a room includes headers of its own layer and of those below it, never upwards and in no circle."""
+"""common/ and monitor/ are in layers: a room includes headers of its own layer and of those below it, never upwards and
+in no circle."""
 
 import glob
 import os
@@ -44,6 +45,17 @@ def layer_of(room):
     return next(number for number, rooms in enumerate(LAYERS) if room in rooms)
 
 
+def in_circles(below):
+    """Returns the part of {name: the set of names that it includes} that is in circles, or above one."""
+    left = dict(below)
+    while left:
+        lowest = {name for name, names in left.items() if not names & set(left)}
+        if not lowest:
+            break
+        left = {name: names for name, names in left.items() if name not in lowest}
+    return left
+
+
 class Layers(Case):
     def test_every_room_has_a_layer(self):
         self.assertEqual(set().union(*LAYERS), set(included()))
@@ -56,8 +68,40 @@ class Layers(Case):
                     self.assertLessEqual(layer_of(room_of(header)), layer_of(room), "a higher layer")
 
     def test_no_circle(self):
-        left = {room: {room_of(header) for header in headers} for room, headers in included().items()}
-        while left:
-            lowest = {room for room, below in left.items() if not below & set(left)}
-            self.assertTrue(lowest, f"these include each other: {left}")
-            left = {room: below for room, below in left.items() if room not in lowest}
+        self.assertFalse(in_circles({room: {room_of(header) for header in headers}
+                                     for room, headers in included().items()}))
+
+
+# The rooms of monitor/, and the other rooms whose headers they include.
+MONITOR = {
+    "lib": set(),
+    "lib/count": {"lib"},
+    "lib/report": {"lib", "lib/count"},
+    "lib/wrap": {"lib", "lib/count", "lib/report"},
+    "overhead": {"lib"},
+}
+
+
+class Monitor(Case):
+    @staticmethod
+    def files():
+        """Returns {file without .c or .h: the set of files that it or its header includes}."""
+        folder = os.path.join(Case.source, "monitor")
+        files = {}
+        for path in glob.glob(f"{folder}/**/*.[ch]", recursive=True):
+            with open(path, encoding="utf-8") as stream:
+                headers = re.findall(r'^#include "monitor/([^"]+)\.h"', stream.read(), re.MULTILINE)
+            name = os.path.relpath(path, folder)[:-len(".c")]
+            files.setdefault(name, set()).update(set(headers) - {name})
+        return files
+
+    def test_rooms(self):
+        files = self.files()
+        self.assertEqual(set(MONITOR), {os.path.dirname(name) for name in files})
+        for name, headers in files.items():
+            room = os.path.dirname(name)
+            with self.subTest(file=name):
+                self.assertLessEqual({os.path.dirname(header) for header in headers}, MONITOR[room] | {room})
+
+    def test_no_circle_of_files(self):
+        self.assertFalse(in_circles(self.files()))
