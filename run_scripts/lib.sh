@@ -158,7 +158,7 @@ build_tree() {
 }
 
 # launch_words BUILD_FOLDER: the words that start a job of a sweep, a line each: those of $LAUNCH, else those of the
-# suite (run_scripts/commcost/running/launchers.py).
+# suite (run_scripts/commcost/suite/launchers.py).
 launch_words() {
     # shellcheck disable=SC2086  # a list of words
     words=$(if [ -n "${LAUNCH:-}" ]; then printf '%s\n' $LAUNCH; else commcost launcher "$1"; fi) || exit 1

@@ -5,17 +5,17 @@ import os
 import sys
 
 # What a script is called, its module and function.
-COMMANDS = {"compare": ("bench_compare", "saying.compare", "main"),
-            "cost": ("cost.sh", "saying.program_cost", "main"),
-            "device_matrix": ("device_matrix.sh", "saying.device_matrix", "main"),
-            "launcher": ("launcher", "running.launchers", "main"),
-            "paste": ("paste", "running.arguments", "main"),
-            "plot": ("plot.sh", "drawing.plot", "main"),
-            "report": ("report.sh", "saying.report", "main"),
-            "report_text": ("report_text.sh", "saying.report", "text_main"),
-            "suite": ("run_suite.sh", "running.suite", "main"),
-            "summarize": ("summarize.sh", "reading.summarize", "main"),
-            "tune": ("tune.sh", "saying.tune", "main")}
+COMMANDS = {"compare": ("bench_compare", "compare.bench_compare", "main"),
+            "cost": ("cost.sh", "cost.program_cost", "main"),
+            "device_matrix": ("device_matrix.sh", "tune.device_matrix", "main"),
+            "launcher": ("launcher", "suite.launchers", "main"),
+            "paste": ("paste", "suite.launch_options", "main"),
+            "plot": ("plot.sh", "report.plot", "main"),
+            "report": ("report.sh", "report.report", "main"),
+            "report_text": ("report_text.sh", "report.report", "text_main"),
+            "suite": ("run_suite.sh", "suite.benchmark_suite", "main"),
+            "summarize": ("summarize.sh", "result.summary_table", "main"),
+            "tune": ("tune.sh", "tune.tune", "main")}
 
 
 def main():

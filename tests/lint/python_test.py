@@ -13,8 +13,10 @@ LATER = {"dataclasses", "contextvars", "importlib.resources", "importlib.metadat
 LATER_WORDS = {"capture_output", "text", "missing_ok", "dirs_exist_ok"}
 
 
-# What a room may use: itself, those before it, and the modules that are in none.
-ROOMS = ["reading", "running", "drawing", "saying"]
+# Rooms, lowest layer first: a room uses itself, rooms of lower layers, and the modules that are in no room.
+LAYERS = [{"result"}, {"suite"}, {"compare"}, {"scorecard"}, {"report", "cost", "tune"}]
+ROOMS = sorted(set().union(*LAYERS))
+IMPORTS_MAX = 8  # of our own modules, in one of them
 FILES = sorted(os.path.relpath(os.path.join(folder, name), PACKAGE)
                for folder, _, names in os.walk(PACKAGE) for name in names if name.endswith(".py"))
 
@@ -31,16 +33,45 @@ def imported(tree):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0
-            yield from (f"{node.module}.{alias.name}" if node.module == "commcost" else node.module
+            yield from (f"{node.module}.{alias.name}" if node.module.startswith("commcost") else node.module
                         for alias in node.names)
 
 
+def own_modules(path):
+    """The modules of ours that a file imports, as paths."""
+    used = set()
+    for module in imported(tree_of(path)):
+        parts = module.split(".")[1:]
+        if module.startswith("commcost"):
+            used |= {found for found in ("/".join([*parts[:count]]) + ".py" for count in (1, 2)) if found in FILES}
+    return used - {path}
+
+
+def layer_of(path):
+    """The layer of a file's room; -1 for a module that is in no room."""
+    return next((number for number, rooms in enumerate(LAYERS) if path.split("/")[0] in rooms), -1)
+
+
 class Rooms(Case):
-    @each("path", [path for path in FILES if os.sep in path])
+    def test_every_room_has_a_layer(self):
+        self.assertEqual(ROOMS, sorted({path.split("/")[0] for path in FILES if "/" in path}))
+
+    @each("path", FILES)
     def test_layers(self, path):
-        allowed = ROOMS[:ROOMS.index(path.split(os.sep)[0]) + 1]
-        used = {module.split(".")[1] for module in imported(tree_of(path)) if module.startswith("commcost.")}
-        assert used & set(ROOMS) <= set(allowed), used
+        for used in own_modules(path) if path != "__main__.py" else ():
+            assert layer_of(used) < layer_of(path) or path.split("/")[0] == used.split("/")[0] or layer_of(used) == -1, used
+
+    @each("path", FILES)
+    def test_imports(self, path):
+        used = own_modules(path)
+        assert len(used) <= IMPORTS_MAX, sorted(used)
+
+    def test_no_circle(self):
+        left = {path: own_modules(path) for path in FILES}
+        while left:
+            lowest = {path for path, used in left.items() if not used & set(left)}
+            assert lowest, f"these import each other: {left}"
+            left = {path: used for path, used in left.items() if path not in lowest}
 
     @each("room", ROOMS)
     def test_says_what_is_in_it(self, room):

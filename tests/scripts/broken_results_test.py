@@ -18,11 +18,14 @@ import unittest.mock
 
 from case import Case, each
 from commcost import command
-from commcost.drawing import panels, plot
-from commcost.reading import summarize, tables
-from commcost.running import arguments, folder, launchers, plan, suite
-from commcost.saying import compare, page, program_cost, report, scorecard, tune
-from commcost.reading.results import ResultError
+from commcost.compare import bench_compare
+from commcost.cost import program_cost
+from commcost.report import picture_panels, plot, report
+from commcost.result import summary_table, tables
+from commcost.result.result_reader import ResultError
+from commcost.scorecard import scorecard
+from commcost.suite import benchmark_suite, launch_options, launchers, suite_folder, suite_plan
+from commcost.tune import tune
 from made_results import ALL, GAIN, gain_cells, gain_roles, tsv
 
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
@@ -67,8 +70,8 @@ class BrokenResults(Case):
         paths = [str(self.folder / "new"), str(self.folder / "base")][:len(files)]
         if len(files) == 1:
             paths = [str(self.folder / "base")]
-        for use in (lambda: compare.main([paths[-1], paths[0]]),
-                    lambda: summarize.summarize(paths),
+        for use in (lambda: bench_compare.main([paths[-1], paths[0]]),
+                    lambda: summary_table.summarize(paths),
                     lambda: report.page_of(paths, tables.Tables(paths), {}).as_html(),
                     lambda: scorecard.text_of(scorecard.card_of(tables.Tables(paths)))):
             try:
@@ -101,7 +104,7 @@ class BrokenResults(Case):
     def test_numbers_that_nothing_measures(self, text):
         """Of any size, in any column of all rows but one: pages and pictures show the rest."""
         self.replace(plot, "draw", lambda picture, texts, *_: [
-            (panels.settings_text(one.settings), "") for one in texts.values()])
+            (picture_panels.settings_text(one.settings), "") for one in texts.values()])
         for name, (benchmark, columns, rows) in sorted(ALL.items()):
             broken = [[text if isinstance(cell, (int, float)) else cell for cell in row] for row in rows[1:]]
             whole = tsv(benchmark, columns, rows).encode()
@@ -199,14 +202,14 @@ SUITE = {"options": "--runs=3\n--quick\n--vary=A=1,2\n--ranks=2\n--hosts=a,b\n--
          "settings": "syncbench@1\tA=1\nsyncbench@2\tA=2\n"}
 # Words of command lines and variables: what reads them, and a good value.
 WORDS = {
-    "duration": (arguments.duration, "1:30:00"), "limit": (arguments.limit, "90s"), "count": (arguments.count, "6"),
-    "sizes": (arguments.list_of(arguments.size_that(lambda size: True), "use sizes"), "8,64K,4M"),
-    "ranks": (arguments.list_of(tune.ranks_of, "use numbers"), "4,16"), "seconds": (tune.seconds_of, "0.1"),
+    "duration": (launch_options.duration, "1:30:00"), "limit": (launch_options.limit, "90s"), "count": (launch_options.count, "6"),
+    "sizes": (launch_options.list_of(launch_options.size_that(lambda size: True), "use sizes"), "8,64K,4M"),
+    "ranks": (launch_options.list_of(tune.ranks_of, "use numbers"), "4,16"), "seconds": (tune.seconds_of, "0.1"),
     "what if": (program_cost.what_if, "latency=-20%,bandwidth=x2"), "percent": (command.percent(0, 100), "5 %"),
-    "program options": (suite.program_options, "halo: --local=10,50 --max-time=1.5"),
-    "vary": (lambda text: plan.settings_of([text]), "A=1,2"),
-    "max time": (plan.max_time, "--max-time=0.5 --max-time=1"),
-    "threads": (lambda text: plan.threads_of("msgrate_rma", text.split()), "-t 4 --threads=8"),
+    "program options": (benchmark_suite.program_options, "halo: --local=10,50 --max-time=1.5"),
+    "vary": (lambda text: suite_plan.settings_of([text]), "A=1,2"),
+    "max time": (suite_plan.max_time, "--max-time=0.5 --max-time=1"),
+    "threads": (lambda text: suite_plan.threads_of("msgrate_rma", text.split()), "-t 4 --threads=8"),
     "hosts": (lambda text: launchers.Job(4, None, text).nodes, "a,b,c")}
 
 
@@ -231,7 +234,7 @@ class Fields(Case):
     def draw(self, picture, texts, heads, _):
         """Makes the settings that gnuplot would read."""
         for text in texts.values():
-            panels.settings_text({**text.settings, **{side: panels.quoted(head) for side, head in heads.items()}})
+            picture_panels.settings_text({**text.settings, **{side: picture_panels.quoted(head) for side, head in heads.items()}})
         return [(picture.name, "")]
 
     def number_of_cases(self):
@@ -276,17 +279,17 @@ class Fields(Case):
                 plot.draw_group(read, group, kinds, plot.Drawing("", ("svg",)), lambda text: None)
 
         def merge():
-            step = plan.Step(1, "x", "x", "A=1", 0, "")
-            folder.verdict(new)
+            step = suite_plan.Step(1, "x", "x", "A=1", 0, "")
+            suite_folder.verdict(new)
             try:
-                folder.merged([(step, new), (step._replace(run=2, setting="A=2"), base)])
+                suite_folder.merged([(step, new), (step._replace(run=2, setting="A=2"), base)])
             except ValueError as error:  # other columns, which the suite says
                 assert "other columns" in str(error), error
 
         for use in (
-                lambda: compare.main(["--force", base, new]), lambda: compare.main(["--format=table", base, new]),
-                lambda: summarize.summarize([str(self.folder / "new")]),
-                lambda: summarize.summarize([new, base], ",", True),
+                lambda: bench_compare.main(["--force", base, new]), lambda: bench_compare.main(["--format=table", base, new]),
+                lambda: summary_table.summarize([str(self.folder / "new")]),
+                lambda: summary_table.summarize([new, base], ",", True),
                 lambda: report.page_of([new, base], tables.Tables([new, base]), {}).as_html(),
                 lambda: report.page_of([launches], tables.Tables([launches]), {}).as_markdown(),
                 lambda: scorecard.text_of(scorecard.card_of(tables.Tables([launches]))), draw, merge):
@@ -314,8 +317,8 @@ class Fields(Case):
         path = str(self.folder / "suite")
 
         def resume():
-            options = suite.read_options([f"--resume={path}", f"--build={self.folder}"])
-            plan.settings_of(options.vary)
+            options = benchmark_suite.read_options([f"--resume={path}", f"--build={self.folder}"])
+            suite_plan.settings_of(options.vary)
 
         def show():
             read = tables.Tables([path])

@@ -4,8 +4,8 @@ import os
 
 from case import Case, Near, each, within
 from commands import command
-from commcost.reading import intervals, monitor_report, placing, tables
-from commcost.saying import machine_costs, program_changes
+from commcost.cost import machine_costs, monitor_report, program_changes
+from commcost.result import intervals, rank_hosts, tables
 from made_results import GAIN, SYNC, gain_cells, gain_roles, tsv
 from mpi_run import number, read_tsv
 
@@ -819,7 +819,7 @@ class BadInput(CostCase):
                 ("n[5-1]: 0-3", None), ("n[1-9]: 0-3", None), ("n: 0-99999999999", None), ("n: 0-999999999", None),
                 ("n[0-1]: 0-1, each next -5", None), ("n: " + 5000 * "9", None), ("n: \u0663", None)):
             with self.subTest(text):
-                found = placing.hosts_of(text)
+                found = rank_hosts.hosts_of(text)
                 assert (found and [[rank for part in host for rank in part] for host in found]) == ranks
 
     def test_results_of_several_machines(self):
@@ -873,10 +873,10 @@ class BadInput(CostCase):
 
     def test_many_hosts(self):
         """As many as the largest machines have, in no more than a moment; the ranks of a text, too."""
-        hosts = placing.hosts_of("n[1-200000]: 0-3, each next +4")
+        hosts = rank_hosts.hosts_of("n[1-200000]: 0-3, each next +4")
         assert len(hosts) == 200000
-        assert [placing.nodes_of(ranks, hosts) for ranks in ("0-799999/8", "0-3")] == [100000, 1]
-        assert placing.nodes_of("0-1/0", hosts) is placing.nodes_of("0-9999999", hosts) is None
+        assert [rank_hosts.nodes_of(ranks, hosts) for ranks in ("0-799999/8", "0-3")] == [100000, 1]
+        assert rank_hosts.nodes_of("0-1/0", hosts) is rank_hosts.nodes_of("0-9999999", hosts) is None
 
     def test_results_without_the_rows(self):
         """Each missing one by the command that measures it, all sizes in one."""

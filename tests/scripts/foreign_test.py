@@ -5,10 +5,10 @@ import os
 import re
 
 from case import Case, call, each
-from commcost.reading import summarize, tables
-from commcost.saying import compare, report
-from commcost.reading.launches import Launches
-from commcost.reading.results import Result, ResultError
+from commcost.compare import bench_compare
+from commcost.result import summary_table, tables
+from commcost.result.launches import Launches
+from commcost.result.result_reader import Result, ResultError
 from made_results import SCRIPTS
 from mpi_run import read_tsv
 
@@ -415,7 +415,7 @@ class Archive(Case):
         read.finish()
         return read
 
-    def compared(self, *words, status=compare.EXIT_TOO_FEW):
+    def compared(self, *words, status=bench_compare.EXIT_TOO_FEW):
         """The rows of a comparison of the folders old and new, and its warnings."""
         done = call([os.path.join(SCRIPTS, "bench_compare"), "old", "new", *words], cwd=str(self.folder))
         assert done.returncode == status, done.stdout + done.stderr
@@ -429,7 +429,7 @@ class Archive(Case):
         rows, warnings = self.compared(status=1)
         assert {row["size_bytes"]: row["verdict"] for row in rows} == {"0": "same", "1": "slower", "1048576": "same"}
         assert warnings == []
-        text, _ = summarize.summarize([str(self.folder / "old")])
+        text, _ = summary_table.summarize([str(self.folder / "old")])
         assert "osu_latency\t1\tavg_latency_us\tus\t1.00450\t" in text
         read = tables.Tables([str(self.folder / "new"), str(self.folder / "old")])
         assert read.kinds() == ["osu_latency"]
@@ -448,7 +448,7 @@ class Archive(Case):
         done = call([os.path.join(SCRIPTS, "bench_compare"), "old", "new"], cwd=str(self.folder))
         assert done.returncode == 2 and "memory is host:host in old/0.txt" in done.stderr, done.stdout + done.stderr
         if new:
-            rows = read_tsv(summarize.summarize([self.written("both", *texts)])[0])
+            rows = read_tsv(summary_table.summarize([self.written("both", *texts)])[0])
             assert [row["memory"] for row in rows] == ["host:host", ":".join(
                 word.lower() for word in re.findall("HOST|DEVICE", new))]
 
@@ -532,7 +532,7 @@ class Archive(Case):
         assert [row["verdict"] for row in rows] == 3 * ["missing"] + ["not clear"]
         assert self.compared("--fail-on=missing", status=1) == (rows, warnings)
         paths = [str(self.folder / side) for side in ("new", "old")]
-        assert [text for _, text in compare.compare_sides((paths[1:], paths[:1]), compare.Limits(0.01, 5, 0.95)).remarks] == warnings
+        assert [text for _, text in bench_compare.compare_sides((paths[1:], paths[:1]), bench_compare.Limits(0.01, 5, 0.95)).remarks] == warnings
 
     @each("old, new, refused, named", [
         (GOOD, GOOD.replace("CHAR", "INT"), "osu_latency: datatype is MPI_CHAR in .*, MPI_INT in ", None),
@@ -545,12 +545,12 @@ class Archive(Case):
     def test_settings(self, old, new, refused, named):
         """Outputs whose measurements differ aren't compared, nor put together; another version or calling is named."""
         paths = [[self.written("old", old)], [self.written("new", new)]]
-        for sentences, said in zip(compare.differences(compare.read_all(paths)), (refused, named)):
+        for sentences, said in zip(bench_compare.differences(bench_compare.read_all(paths)), (refused, named)):
             assert len(sentences) == (said is not None)
             if said:
                 self.assertRegex(sentences[0], said)
         files = [os.path.join(folder, "0.txt") for folder in sum(paths, [])]
-        text, remarks = summarize.summarize(files)
+        text, remarks = summary_table.summarize(files)
         warned = [remark for remark in remarks if "rows are made of both" in remark]
         assert len(warned) == (named is not None)
         assert {row["launches"] for row in read_tsv(text)} == {"1" if refused else "2"}

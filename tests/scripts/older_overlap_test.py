@@ -3,9 +3,9 @@ that they are compared and put together with those that have them. Reports of th
 the column size_bytes read as NA."""
 
 from case import Case, each
-from commcost.running import folder, plan
-from commcost.saying import compare
-from commcost.reading.results import Result, ResultError
+from commcost.compare import bench_compare
+from commcost.result.result_reader import Result, ResultError
+from commcost.suite import suite_folder, suite_plan
 from made_results import GAIN, OVERLAP, gain_cells, gain_roles, tsv
 
 SIZES = (8, 1024, 1 << 20)
@@ -88,9 +88,9 @@ class TheReader(OlderOverlapCase):
 
     def test_launches_of_a_suite(self):
         """Are put together as they were written."""
-        steps = [plan.Step(run, "overlap", "overlap", "", 1, "") for run in (1, 2)]
+        steps = [suite_plan.Step(run, "overlap", "overlap", "", 1, "") for run in (1, 2)]
         paths = [self.written(f"runs/{run}/overlap", rows_of(), OVERLAP) for run in (1, 2)]
-        text = folder.merged(list(zip(steps, paths)))
+        text = suite_folder.merged(list(zip(steps, paths)))
         path = self.folder / "merged.tsv"
         path.write_text(text)
         assert "form" not in text
@@ -111,6 +111,6 @@ class WhatReadsResults(OlderOverlapCase):
         compared."""
         paths = [[self.written(f"{side}/1", rows_of(), GAIN, {option: value})]
                  for side, value in zip(("old", "new"), values)]
-        refused, named = compare.differences(compare.read_all(paths))
+        refused, named = bench_compare.differences(bench_compare.read_all(paths))
         assert bool(refused) == is_refused
         assert not named

@@ -5,8 +5,8 @@ import itertools
 import random
 
 from case import Case, Near, each, within
-from commcost.reading.rank_test import (LAUNCHES_MAX, holm, lowest_p, median, median_interval, rank_shift, rank_sum_p,
-                                        signed_rank_p, signed_rank_shift)
+from commcost.result.rank_test import (LAUNCHES_MAX, holm, lowest_p, median, median_interval, rank_shift, rank_sum_p,
+                                       signed_rank_p, signed_rank_shift)
 
 
 # ---- by counting all permutations ----------------------------------------------------------------

@@ -12,9 +12,9 @@ import time
 import unittest
 
 from case import Case, call, each, full
-from commcost.reading import tables
-from commcost.reading.launches import Launches
-from commcost.reading.results import LINE_MAX, Result, ResultError, parsed_number
+from commcost.result import tables
+from commcost.result.launches import Launches
+from commcost.result.result_reader import LINE_MAX, Result, ResultError, parsed_number
 
 HEAD = ("# benchmark: bench\n"
         "# columns: name=key size=key time_us=less rate_per_s=more note=info status=info\n"

@@ -8,9 +8,11 @@ import re
 import unittest.mock
 
 from case import Case, each
-from commcost.reading import intervals, tables
-from commcost.reading.intervals import Measured
-from commcost.saying import compare, facts, report, scorecard
+from commcost.compare import bench_compare
+from commcost.report import report
+from commcost.result import intervals, tables
+from commcost.result.intervals import Measured
+from commcost.scorecard import fact_lines, scorecard
 from commcost.system import script
 from made_results import (GAIN, HALO, MONITOR, MPI_OVERHEAD, OVERLAP, PINGPONG, RATE, REPORT, REPORT_ROWS, SYNC,
                           gain_cells, tsv)
@@ -58,36 +60,36 @@ class Values(Case):
         assert not intervals.is_below(Measured(40, 39, 46, 7), 50)
 
     @each("found, units, words, ends", [
-        ((0.35, 0.34, 0.36, 6), facts.TIME_US, "0.35 µs", "0.34 – 0.36"),
-        ((14.5, 14.4, 14.7, 6), facts.TIME_US, "14.5 µs", "14.4 – 14.7"),
-        ((2345, 2200, 2400, 6), facts.TIME_US, "2.3 ms", "2.2 – 2.4"),
-        ((0.042, 0.041, 0.043, 6), facts.TIME_US, "42 ns", "41 – 43"),
-        ((2.5, 0.4, 4100, 6), facts.TIME_US, "2.5 µs", "0.4 – 4100"),       # a disturbed machine
-        ((-0.522, -5.76, 4.27, 6), facts.TIME_US, "< 5 µs", ""),          # noise may have made it
-        ((0.03, -0.01, 0.087, 6), facts.TIME_US, "< 0.1 µs", ""),
-        ((-0.03, -0.04, -0.02, 6), facts.TIME_US, "< 50 ns", ""),
-        ((0.5, -0.5, 1, 6), facts.TIME_US, "< 1 µs", ""),
-        ((0.0, None, None, 1), facts.TIME_US, "0 ns", ""),
-        ((250, 240, 260, 6), facts.TIME_NS, "0.25 µs", "0.24 – 0.26"),
-        ((2e12, 1.9e12, 2.1e12, 6), facts.TIME_US, "2e+06 s", "1.9e+06 – 2.1e+06"),
-        ((1.5e-6, 1.4e-6, 1.6e-6, 6), facts.SHARE, "1.5e-06 %", "1.4e-06 – 1.6e-06"),
-        ((9318.4, 9011.2, 9523.2, 6), facts.SPEED_MBS, "9.1 GB/s", "8.8 – 9.3"),
-        ((2000, 1900, 2100, 6), facts.SPEED_MBS, "2.0 GB/s", "1.9 – 2.1"),
-        ((5, 4.9, 5.1, 6), facts.SPEED_MBS, "5.0 MB/s", "4.9 – 5.1"),
-        ((2e9, 1.9e9, 2.1e9, 6), facts.RATE, "2.0 G", "1.9 – 2.1"),
-        ((5.9e6, 5.7e6, 6e6, 6), facts.RATE, "5.9 M", "5.7 – 6.0"),
-        ((2e3, 1.9e3, 2.1e3, 6), facts.RATE, "2.0 k", "1.9 – 2.1"),
-        ((5, 4.9, 5.1, 6), facts.RATE, "5.0", "4.9 – 5.1"),
-        ((1.9, None, None, 1), facts.SHARE, "1.9 %", "")])
+        ((0.35, 0.34, 0.36, 6), fact_lines.TIME_US, "0.35 µs", "0.34 – 0.36"),
+        ((14.5, 14.4, 14.7, 6), fact_lines.TIME_US, "14.5 µs", "14.4 – 14.7"),
+        ((2345, 2200, 2400, 6), fact_lines.TIME_US, "2.3 ms", "2.2 – 2.4"),
+        ((0.042, 0.041, 0.043, 6), fact_lines.TIME_US, "42 ns", "41 – 43"),
+        ((2.5, 0.4, 4100, 6), fact_lines.TIME_US, "2.5 µs", "0.4 – 4100"),       # a disturbed machine
+        ((-0.522, -5.76, 4.27, 6), fact_lines.TIME_US, "< 5 µs", ""),          # noise may have made it
+        ((0.03, -0.01, 0.087, 6), fact_lines.TIME_US, "< 0.1 µs", ""),
+        ((-0.03, -0.04, -0.02, 6), fact_lines.TIME_US, "< 50 ns", ""),
+        ((0.5, -0.5, 1, 6), fact_lines.TIME_US, "< 1 µs", ""),
+        ((0.0, None, None, 1), fact_lines.TIME_US, "0 ns", ""),
+        ((250, 240, 260, 6), fact_lines.TIME_NS, "0.25 µs", "0.24 – 0.26"),
+        ((2e12, 1.9e12, 2.1e12, 6), fact_lines.TIME_US, "2e+06 s", "1.9e+06 – 2.1e+06"),
+        ((1.5e-6, 1.4e-6, 1.6e-6, 6), fact_lines.SHARE, "1.5e-06 %", "1.4e-06 – 1.6e-06"),
+        ((9318.4, 9011.2, 9523.2, 6), fact_lines.SPEED_MBS, "9.1 GB/s", "8.8 – 9.3"),
+        ((2000, 1900, 2100, 6), fact_lines.SPEED_MBS, "2.0 GB/s", "1.9 – 2.1"),
+        ((5, 4.9, 5.1, 6), fact_lines.SPEED_MBS, "5.0 MB/s", "4.9 – 5.1"),
+        ((2e9, 1.9e9, 2.1e9, 6), fact_lines.RATE, "2.0 G", "1.9 – 2.1"),
+        ((5.9e6, 5.7e6, 6e6, 6), fact_lines.RATE, "5.9 M", "5.7 – 6.0"),
+        ((2e3, 1.9e3, 2.1e3, 6), fact_lines.RATE, "2.0 k", "1.9 – 2.1"),
+        ((5, 4.9, 5.1, 6), fact_lines.RATE, "5.0", "4.9 – 5.1"),
+        ((1.9, None, None, 1), fact_lines.SHARE, "1.9 %", "")])
     def test_shown(self, found, units, words, ends):
         found = Measured(*found)
-        assert facts.typical(found, units) == words
-        assert facts.ranged(found, [found.low, found.high] if ends or found.low else [1], units) == ends
+        assert fact_lines.typical(found, units) == words
+        assert fact_lines.ranged(found, [found.low, found.high] if ends or found.low else [1], units) == ends
 
     def test_names(self):
-        assert facts.size_text(8) == "8 bytes"
-        assert facts.size_text(65536) == "64 KiB"
-        assert facts.size_text(float("inf")) == "? bytes"
+        assert fact_lines.size_text(8) == "8 bytes"
+        assert fact_lines.size_text(65536) == "64 KiB"
+        assert fact_lines.size_text(float("inf")) == "? bytes"
 
 
 # ---- what it costs -------------------------------------------------------------------------------
@@ -828,11 +830,11 @@ Does it pay?
                              if column == "sync_us" else row[column] for column in columns[1:])]
                      for run in range(10) for row in rows]
             (folder / "s.tsv").write_text(tsv("syncbench", columns, cells, metadata=roles) + "# end: 20 rows, exit 0\n")
-        changes = compare.compare_sides(([str(base)], [str(new)]), compare.Limits(0.01, 5, 0.95)).changes
+        changes = bench_compare.compare_sides(([str(base)], [str(new)]), bench_compare.Limits(0.01, 5, 0.95)).changes
         lines = scorecard.card_of(tables.Tables([str(new), str(base)]), (), changes).parts[0].lines
         assert [line[:2] for line in lines] == [("Slower", "1 of 2 rows"), ("Same", "1 of 2 rows")]
         assert lines[0].note == "by +100 % at most: syncbench sync_us (sync ring, ranks 2)"
-        assert compare.SLOWER.capitalize() == lines[0].what
+        assert bench_compare.SLOWER.capitalize() == lines[0].what
         # The page has the row: twice the median of 10 µs, and p of 2 of 184,756 ways, times two rows.
         text = report.page_of([str(new), str(base)], tables.Tables([str(new), str(base)]), {}).as_markdown()
         row, = re.findall(r"\| syncbench \|.*\| slower \|", text)

@@ -4,9 +4,11 @@ import math
 import re
 
 from case import Case, Near, each
-from commcost.reading import rank_test, tables
-from commcost.reading.launches import read_launches
-from commcost.saying import page, report, scorecard, vary
+from commcost.compare import best_setting
+from commcost.report import report
+from commcost.result import rank_test, tables
+from commcost.result.launches import read_launches
+from commcost.scorecard import scorecard
 from commcost.system import from_here
 from made_results import tsv
 
@@ -33,7 +35,7 @@ class Settings(Case):
         return str(self.folder)
 
     def test_best(self):
-        best = vary.best_settings(read_launches([self.results(
+        best = best_setting.best_settings(read_launches([self.results(
             A_0={"ring": 10, "MPI barrier": 5}, A_1={"ring": 11, "MPI barrier": 5},
             A_2={"ring": 12, "MPI barrier": 5})]))
         by_row = {row.keys[0]: row for row in best}
@@ -45,23 +47,23 @@ class Settings(Case):
 
     @each("launches, sure", [(3, False), (5, False), (6, True)])
     def test_too_few_launches(self, launches, sure):
-        best, = vary.best_settings(read_launches([self.results(launches=launches, A_0={"ring": 10},
+        best, = best_setting.best_settings(read_launches([self.results(launches=launches, A_0={"ring": 10},
                                                            A_1={"ring": 20})]))
         assert best.name == "A=0"
         assert best.sure == sure
-        assert vary.launches_needed([best]) == 6
+        assert best_setting.launches_needed([best]) == 6
 
     def test_wrong_data(self):
         """A setting in which it came is no candidate."""
         path = self.results(A_0={"ring": 10}, A_1={"ring": 11}, A_2={"ring": 12})
         text = (self.folder / "syncbench.tsv").read_text()
         (self.folder / "syncbench.tsv").write_text(re.sub("(?m)^(3\tA=0.*)ok$", r"\1FAIL", text))
-        best, = vary.best_settings(read_launches([path]))
+        best, = best_setting.best_settings(read_launches([path]))
         assert (best.name, best.sure) == ("A=1", True)
 
     def test_as_good_as_another(self):
         """The first of two that are alike isn't best, though both are better than the third."""
-        best, = vary.best_settings(read_launches([self.results(A_0={"ring": 10}, A_1={"ring": 10.001},
+        best, = best_setting.best_settings(read_launches([self.results(A_0={"ring": 10}, A_1={"ring": 10.001},
                                                            A_2={"ring": 20})]))
         assert not best.sure
 
@@ -70,7 +72,7 @@ class Settings(Case):
         slow = [run > 12 for run in range(24)]
         times = {"A=0": [3.06 if of_run else 1.02 for of_run in slow], "A=1": [3.0 if of_run else 1.0 for of_run in slow]}
         times["A=1"][11:13] = 3.0, 3.0
-        best, = vary.best_settings(read_launches([self.written(
+        best, = best_setting.best_settings(read_launches([self.written(
             [[run, name, "ring", "NA", 2, of_setting[run], 0, 1, "ok"]
              for run in range(24) for name, of_setting in times.items()])]))
         assert (best.name, best.sure) == ("A=0", False), best
@@ -79,7 +81,7 @@ class Settings(Case):
         path = self.results(A_0={"ring": 10, "MPI barrier": 5}, A_1={"ring": 11, "MPI barrier": 5})
         made = report.page_of([path], tables.Tables([path]), {})
         text = made.as_markdown()
-        card = scorecard.text_of(scorecard.card_of(tables.Tables([path]), vary.best_of_result(path, tables.Tables([path]))))
+        card = scorecard.text_of(scorecard.card_of(tables.Tables([path]), best_setting.best_of_result(path, tables.Tables([path]))))
         assert ("Best setting\n"
                 "  A=0        1 of 2 rows  by 9.09 % at most: syncbench sync_us (sync ring, ranks 2)\n"
                 "  Not clear  1 of 2 rows  no clear difference in 10 launches of each\n") in card
@@ -113,7 +115,7 @@ class Settings(Case):
 
     def test_too_few_launches_are_said(self):
         path = self.results(launches=3, A_0={"ring": 10}, A_1={"ring": 20})
-        line, = scorecard.best_setting(vary.best_settings(read_launches([path])))
+        line, = scorecard.best_setting(best_setting.best_settings(read_launches([path])))
         assert (line.what, line.note) == ("Not clear", "fewer than 6 launches of each")
 
     @each("others, said", [("done", " of syncbench"), ("failed", "")])
@@ -129,7 +131,7 @@ class Settings(Case):
                 (1, "syncbench@3", "failed"), (1, "halo@3", others), (2, "syncbench@2", "done"),
                 (2, "syncbench@3", "failed"))]) + "\n")
         found = tables.Tables([path])
-        assert scorecard.card_of(found, vary.best_of_result(path, found)).mind == [
+        assert scorecard.card_of(found, best_setting.best_of_result(path, found)).mind == [
             f"Setting A=2: all launches{said} failed: see {from_here(path)}/runs/1/syncbench@3.log."]
         text = report.page_of([path], found, {}).as_markdown()
         assert "syncbench@3 (A=2): 2 launches failed and are missing here" in text, text
@@ -148,7 +150,7 @@ class Settings(Case):
         path = self.results(A_0={"ring": 2}, A_1={"ring": 60})
         text = (self.folder / "syncbench.tsv").read_text().replace("sync_us", "sync_pct")
         (self.folder / "syncbench.tsv").write_text(text.replace("sync_pct=less", "sync_pct=more"))
-        best = vary.best_settings(read_launches([path]))
+        best = best_setting.best_settings(read_launches([path]))
         line, = scorecard.best_setting(best)
         # 58 times the median of what launches make of it, 1.009.
         assert line[:2] == ("A=1", "1 of 1 row")
@@ -157,5 +159,5 @@ class Settings(Case):
     def test_nothing_varied(self):
         (self.folder / "a.tsv").write_text(tsv("syncbench", COLUMNS[2:], [["ring", "NA", 2, 1, 0, 1,
                                                                            "ok"]]))
-        assert vary.best_of_result(str(self.folder), tables.Tables([str(self.folder)])) == []
+        assert best_setting.best_of_result(str(self.folder), tables.Tables([str(self.folder)])) == []
         assert not list(scorecard.best_setting([]))

@@ -14,9 +14,9 @@ import time
 from case import Case, call, each, in_full, within
 from commands import command
 from commcost import system
-from commcost.running import arguments, machine
-from commcost.running.plan import read_list
-from commcost.running.processes import left_behind
+from commcost.suite import launch_options, processor_count
+from commcost.suite.launch_processes import left_behind
+from commcost.suite.suite_plan import read_list
 from mounts import enter_own_mounts
 from mpi_run import read, read_tsv
 from pretended_suite import LAUNCHER, PROGRAMS, SCRIPTS, Suite, await_file, write_program
@@ -66,7 +66,7 @@ class Load(Case):
         ("cpu  0 0 0 0 0 0 0 0", "cpu  0 1 1 6 0 1 0 1", 0.4),
         ("cpu  1 2 3 4 5 6 7 8", "cpu  1 2 3 4 5 6 7 8", None), ("", "", None), ("cpu x", "cpu y", None)])
     def test_busy_share(self, before, after, share):
-        assert machine.busy_share(before, after) == (None if share is None else within(share, 1e-9))
+        assert processor_count.busy_share(before, after) == (None if share is None else within(share, 1e-9))
 
 
 class Writers(Case):
@@ -579,7 +579,7 @@ exec "$@" """))
 
     def test_same_second(self):
         """Suites that begin in one second have a folder each."""
-        self.replace(arguments, "TOP", str(self.suite.folder))
+        self.replace(launch_options, "TOP", str(self.suite.folder))
         self.replace(time, "strftime", lambda *_: "now")
         for name in ("now", "now-2", "now-3"):
             done = command("suite", f"--build={self.suite.build}", "--launcher=mpirun", "--benchmarks=halo", "--runs=1",

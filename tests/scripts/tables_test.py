@@ -3,12 +3,13 @@
 import shutil
 
 from case import Case, each
-from commcost.drawing import panels, pictures
-from commcost.reading import benchmarks, summarize, tables
-from commcost.reading.launches import read_launches
-from commcost.reading.results import ResultError
 from commcost.command import UsageError
-from commcost.saying import compare, facts, report, scorecard
+from commcost.compare import bench_compare
+from commcost.report import picture_panels, pictures, report
+from commcost.result import benchmarks, summary_table, tables
+from commcost.result.launches import read_launches
+from commcost.result.result_reader import ResultError
+from commcost.scorecard import fact_lines, scorecard
 from made_results import SYNC, tsv
 
 
@@ -90,7 +91,7 @@ class Tables(Case):
 
 COLUMNS = "run=key tag=key sync=key neighbours=key ranks=key sync_us=less status=info"
 BARRIER = "operation=key type=key op=key in_place=key root=key size_bytes=key time_us=less status=info"
-LIMITS = compare.Limits(0.01, 5, 0.95)
+LIMITS = bench_compare.Limits(0.01, 5, 0.95)
 
 
 def said(folder):
@@ -104,7 +105,7 @@ def drawn(folder, kind):
     read = tables.Tables([str(folder)])
     rows = read.cells(tables.NEW, kind)
     panel = pictures.pictures_of(kind, rows, read.further_keys(kind))[0].panels[0]
-    text = panels.PanelText(panel, benchmarks.quantity_of(kind, panel.y), {tables.NEW: rows}, {})
+    text = picture_panels.PanelText(panel, benchmarks.quantity_of(kind, panel.y), {tables.NEW: rows}, {})
     return {text.series[series]: [point.value for point in points] for (_, _, series), points in text.points.items()}
 
 
@@ -134,8 +135,8 @@ class Apart(Case):
         page = report.page_of([str(folder)], read, {}).as_markdown()
         assert "| MPI barrier, tag a | 5.00 |" in page and "27.5" not in page, page
         assert drawn(folder, "syncbench") == {"MPI barrier, tag a": ["5.0"], "MPI barrier, tag b": ["50.0"]}
-        assert "syncbench\ta\tMPI barrier\tNA\t4\tsync_us\tus\t5.00000\t" in summarize.summarize([str(folder)])[0]
-        changes = compare.compare_sides(([str(self.folder / "base")], [str(folder)]), LIMITS).changes
+        assert "syncbench\ta\tMPI barrier\tNA\t4\tsync_us\tus\t5.00000\t" in summary_table.summarize([str(folder)])[0]
+        changes = bench_compare.compare_sides(([str(self.folder / "base")], [str(folder)]), LIMITS).changes
         assert [(change.series.keys[0], change.new) for change in changes] == [("a", 5), ("b", 50)]
 
     def test_answers_by_such_a_key(self):
@@ -199,7 +200,7 @@ class Apart(Case):
         ("Barrier of 12 processes", "Barrier of 12 processes, 2 processes")])
     def test_name_of_a_line(self, what, named):
         """A key is added that the line doesn't name."""
-        assert scorecard.named(facts.Line(what, "1 µs"), {"ranks": "2"}).what == named
+        assert scorecard.named(fact_lines.Line(what, "1 µs"), {"ranks": "2"}).what == named
 
     def test_title_of_mixtures(self):
         for run in range(2):
@@ -225,11 +226,11 @@ class Apart(Case):
             for name, ranks, size in (("all", 4, 8), ("two", 2, 16)):
                 self.written(f"{side}/{name}", "collective", roles, ["bcast", size, 1.0, "ok"], ranks=ranks)
         sides = [str(self.folder / "base")], [str(self.folder / "new")]
-        comparison = compare.compare_sides(sides, LIMITS)
+        comparison = bench_compare.compare_sides(sides, LIMITS)
         assert [change.series.schema.keys for change in comparison.changes] == 2 * [("operation", "size_bytes")]
         self.written("new/two", "collective", roles, ["bcast", 16, 1.0, "ok"], ranks=8)
         with self.assertRaisesRegex(ResultError, "base/two.tsv ran on 2 ranks, .*new/two.tsv on 8"):
-            compare.compare_sides(sides, LIMITS)
+            bench_compare.compare_sides(sides, LIMITS)
 
     def test_sides_of_the_same_mixture(self):
         """Are compared layout by layout; a layout that only one side has is refused."""
@@ -237,13 +238,13 @@ class Apart(Case):
             for ranks, time_us in ((2, 1.0), (64, 212.0)):
                 self.barrier(f"{side}/{ranks}/collective", time_us, ranks=ranks)
         sides = [str(self.folder / "base")], [str(self.folder / "new")]
-        comparison = compare.compare_sides(sides, LIMITS)
+        comparison = bench_compare.compare_sides(sides, LIMITS)
         assert [(change.series.keys[-1], change.base, change.new) for change in comparison.changes] == [
             ("2", 1, 1), ("64", 212, 212)]
         assert [text for _, text in comparison.remarks] == []
         self.barrier("new/3/collective", 1.0, ranks=3)
         with self.assertRaisesRegex(ResultError, "ran on (2|64) ranks, .*new/3/collective.tsv on 3"):
-            compare.compare_sides(sides, LIMITS)
+            bench_compare.compare_sides(sides, LIMITS)
 
     def test_rows_that_change_places(self):
         """Sides with the same layouts, but each row in another one, have no row in common."""
@@ -252,4 +253,4 @@ class Apart(Case):
                 self.written(f"{side}/{root}", "collective", "operation=key root=key time_us=less status=info",
                              ["bcast", root, 1.0, "ok"], ranks=ranks)
         with self.assertRaisesRegex(ResultError, "no row in common"):
-            compare.compare_sides(([str(self.folder / "base")], [str(self.folder / "new")]), LIMITS)
+            bench_compare.compare_sides(([str(self.folder / "base")], [str(self.folder / "new")]), LIMITS)

@@ -12,8 +12,8 @@ import xml.etree.ElementTree
 import suite_test
 from case import Case, call, each
 from commands import command
-from commcost.running import launchers, libraries, machine
-from commcost.saying import race, tune
+from commcost.suite import launchers, processor_count
+from commcost.tune import algorithm_race, mpi_libraries, tune
 from mpi_run import read, read_tsv
 from pretended_suite import SCRIPTS, write_program
 from processes import wait_for
@@ -86,7 +86,7 @@ printf '\t%-32s=%s\tSCOPE\tMPI_INT\t%s\n' \
     sed 's/select allreduce algorithm/&\nauto - Internal\nNAMES/'
 """
 VARIABLE = "--choices=MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM="
-SAFE = libraries.Mpich.SAFE
+SAFE = mpi_libraries.Mpich.SAFE
 LAUNCHES = 12  # of each in a race and a proof of one size
 EXPORT = "export MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE="
 
@@ -107,7 +107,7 @@ class TuneCase(SuiteCase):
         """Sets the algorithms that the library has for allreduce, all of them safe."""
         write_program(self.suite.folder / "bin/mpivars", MPIVARS.replace("NAMES", "".join(
             f"{name:<12} - Force {name}\\n" for name in (*names, "recursive_doubling", "nb", "k_nb"))))
-        self.replace(libraries.Mpich, "SAFE", {"allreduce": names})
+        self.replace(mpi_libraries.Mpich, "SAFE", {"allreduce": names})
 
     def line(self, *options):
         there = not any(option.startswith(("--output", "--resume")) for option in options)
@@ -135,11 +135,11 @@ class Levels(Case):
         """Files that were proved when a budget ended the race, and the last one: the levels are ALPHA together."""
         levels = {}
         for place, file in enumerate(cut + whole):
-            level = race.level_of(file, cut[:place], place < len(cut))
+            level = algorithm_race.level_of(file, cut[:place], place < len(cut))
             levels[file] = max(level, levels.get(file, 0))
-        self.assertAlmostEqual(sum(levels.values()), race.ALPHA)
-        assert min(levels.values()) >= race.ALPHA / 2 ** len(levels)
-        assert race.level_of(whole, [], False) == race.ALPHA
+        self.assertAlmostEqual(sum(levels.values()), algorithm_race.ALPHA)
+        assert min(levels.values()) >= algorithm_race.ALPHA / 2 ** len(levels)
+        assert algorithm_race.level_of(whole, [], False) == algorithm_race.ALPHA
 
 
 class Mpich(TuneCase):
@@ -159,7 +159,7 @@ class Mpich(TuneCase):
     def test_list_without_parameters(self):
         """A file would have to say the parameters of an algorithm."""
         self.offer("k_reduce_scatter_allgather", "recexch", "reduce_scatter_allgather", "tree")
-        self.replace(libraries.Mpich, "SAFE", SAFE)
+        self.replace(mpi_libraries.Mpich, "SAFE", SAFE)
         assert "    nb, recursive_doubling, reduce_scatter_allgather" in self.tune("--list").stdout.splitlines()
 
     def test_dry_run(self):
@@ -227,7 +227,7 @@ class Mpich(TuneCase):
     def test_interrupted(self):
         """It goes on with what is left, and decides as if it hadn't been interrupted."""
         options = (f"{VARIABLE}recursive_doubling,nb", "--sizes=8")
-        self.replace(libraries.Mpich, "SAFE", {"allreduce": ("recursive_doubling", "nb")})
+        self.replace(mpi_libraries.Mpich, "SAFE", {"allreduce": ("recursive_doubling", "nb")})
         with subprocess.Popen(self.line(*options), env=self.suite.environment, stdin=subprocess.DEVNULL,
                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
             assert wait_for(lambda: os.path.exists(self.suite.environment["STARTED"]) and
@@ -347,7 +347,7 @@ class Mpich(TuneCase):
         done = self.tune(f"{VARIABLE}way2", "--sizes=8", "--dry-run")
         assert f"# warning: {text}\n" in done.stdout, done.stdout
         self.suite.results = self.suite.folder / "others"
-        for ranks, warns in ((2, machine.ranks_with_room() < 2), (1000, True)):
+        for ranks, warns in ((2, processor_count.ranks_with_room() < 2), (1000, True)):
             done = self.tune(f"{VARIABLE}way2", "--sizes=8", "--dry-run", f"--ranks={ranks}")
             assert ("# warning: oversubscribed: " in done.stdout) == warns, done.stdout
         for option, job in (("--hosts=a,b", ""), ("--launcher=mpirun", "1"), ("--launcher=srun", "")):  # on other nodes
@@ -412,7 +412,7 @@ class RealCase(Case):
         super().setUp()
         self.launcher_of_build = launchers.find("", self.build)
         self.program = self.built(tune.BENCHMARK)
-        self.library, _ = libraries.library_of(self.program, self.launcher_of_build)
+        self.library, _ = mpi_libraries.library_of(self.program, self.launcher_of_build)
 
 
 class Rules(RealCase):
@@ -422,7 +422,7 @@ class Rules(RealCase):
         # MPICH polls: more ranks on two processors take minutes.
         most = 9 if self.full else 5 if self.library.name == "Open MPI" else 3
         for place in range(max(len(contest.choices) for contest in contests)):
-            rules = [libraries.Rule(contest, contest.name, ranks, 8, 1 << 16, contest.choices[place])
+            rules = [mpi_libraries.Rule(contest, contest.name, ranks, 8, 1 << 16, contest.choices[place])
                      for contest in contests for ranks in range(2, most + 1)
                      if place < len(contest.choices) and self.library.fits(contest.name, contest.choices[place], ranks)]
             path = self.folder / f"{place}{self.library.suffix}"
@@ -449,7 +449,7 @@ class Real(RealCase):
         be used there."""
         operation, choice = {"MPICH": ("allgather", "recursive_doubling"), "Open MPI": ("alltoall", "two_proc")}[
             self.library.name]
-        rules = [libraries.Rule(self.contest(operation), operation, 3, 64, 64, choice)]
+        rules = [mpi_libraries.Rule(self.contest(operation), operation, 3, 64, 64, choice)]
         path = self.folder / ("rules" + self.library.suffix)
         path.write_text(self.library.file_text(rules, ["a comment: 1 2 3"]))
         variables = self.library.file_variables(str(path), rules)

@@ -5,7 +5,7 @@ import os
 import shlex
 
 from case import call, each
-from commcost.running.plan import settings_of
+from commcost.suite.suite_plan import settings_of
 from mpi_run import read
 from pretended_suite import SCRIPTS
 from suite_test import SuiteCase

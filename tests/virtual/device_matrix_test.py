@@ -10,7 +10,8 @@ import xml.etree.ElementTree
 import rules
 import virtual
 import launches
-from commcost.running import processes, trials
+from commcost.suite import launch_processes
+from commcost.tune import trial_launches
 
 SCRIPT = os.path.join(launches.TOP, "run_scripts/device_matrix.sh")
 MODEL = rules.Model(post=0.2, wait=0.3, latency=20, byte_ns=10, sync=0.5, barrier=2)
@@ -154,7 +155,7 @@ class Matrix(Base):
         """A launch that never ends has an end by its limit, with all that it started."""
         self.run_matrix("--programs=MPI_Iallreduce", "--sizes=8", "--limit=2", planted=HANGS)
         self.assertEqual([row["outcome"] for row in self.rows().values()], ["hang"])
-        self.assertEqual([line for line in map(command_line, processes.all_processes()) if HANG in line], [])
+        self.assertEqual([line for line in map(command_line, launch_processes.all_processes()) if HANG in line], [])
 
     def test_sizes_and_memories(self):
         """A library that reads no memory of the device above a size."""
@@ -261,12 +262,12 @@ class Outcomes(virtual.Test):
                 (7, "[mpiexec@a] control_cb (pm/pmiserv/pmiserv_cb.c:206): assert (!closed) failed", ""),
                 (137, "srun: error: node1: task 0: Killed", "SIGKILL"), (1, "MPI_Abort was called", None), (255, "", None)):
             outcome = "crash ({})".format(name) if name else "crash" if name == "" else None
-            self.assertEqual(trials.crash_of(status, text), outcome)
+            self.assertEqual(trial_launches.crash_of(status, text), outcome)
 
     def test_complete(self):
         """A result that is whole counts, whatever came after it."""
-        self.assertEqual(trials.outcome_of(139, False, "done", "signal 11"), "works")
-        self.assertEqual(trials.outcome_of(124, True, "wrong", ""), "wrong data")
+        self.assertEqual(trial_launches.outcome_of(139, False, "done", "signal 11"), "works")
+        self.assertEqual(trial_launches.outcome_of(124, True, "wrong", ""), "wrong data")
 
 
 if __name__ == "__main__":

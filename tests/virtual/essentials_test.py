@@ -6,7 +6,7 @@ import re
 
 import virtual
 import launches  # noqa: F401, where commcost is found
-from commcost.running.plan import read_list
+from commcost.suite.suite_plan import read_list
 
 # Messages take 0.3 us and 0.1 ns a byte.
 MODEL = {"MODEL_LATENCY_US": 0.3, "MODEL_DURATION_US": 0.8, "MODEL_BLOCKING_US": 0.6, "MODEL_BARRIER_US": 0.6,

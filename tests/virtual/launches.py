@@ -13,9 +13,9 @@ import virtual
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 sys.path.insert(0, os.path.join(TOP, "run_scripts"))
 # pylint: disable=wrong-import-position
-from commcost.reading import summarize  # noqa: E402
-from commcost.saying import compare  # noqa: E402
-from commcost.reading.launches import Values, read_launches  # noqa: E402
+from commcost.result import summary_table  # noqa: E402
+from commcost.compare import bench_compare  # noqa: E402
+from commcost.result.launches import Values, read_launches  # noqa: E402
 
 
 class Folder:
@@ -82,11 +82,11 @@ class Sides(typing.NamedTuple):
         return Values(dict(enumerate(values)), len(values), 0)
 
     def changed(self, limits):
-        return [change for change in compare.compare(self, limits)
-                if change.verdict in (compare.SLOWER, compare.FASTER)]
+        return [change for change in bench_compare.compare(self, limits)
+                if change.verdict in (bench_compare.SLOWER, bench_compare.FASTER)]
 
 
 def summary(folders):
     """Median and interval by row and quantity."""
     return {(line.series.keys, line.series.quantity): (line.median, *line.interval)
-            for line in summarize.lines_of(read_launches(folders))}
+            for line in summary_table.lines_of(read_launches(folders))}

@@ -16,8 +16,8 @@ import virtual
 from exposed import POST_US, PROGRAMS, SYNC_US, WAIT_US, Transfer, exposed_us
 from launches import TOP, Folder
 from random_machine import SIZES, Machine
-from commcost.reading import intervals, tables
-from commcost.saying import gains, scorecard
+from commcost.result import intervals, tables
+from commcost.scorecard import gain_lines, scorecard
 
 UNITS = {"ns": 1e-3, "µs": 1, "ms": 1e3, "s": 1e6, "%": 1, "MB/s": 1, "GB/s": 1024, "k": 1e3, "M": 1e6, "G": 1e9,
          "": 1}
@@ -216,7 +216,7 @@ class Judge:
         """An answer, of every row that it rests on; that it costs time, of one at least."""
         if line.launches or not self.has_its_names(line):
             return False
-        if line.typical == gains.UNSURE:
+        if line.typical == gain_lines.UNSURE:
             return not line.since and line.note == ("launches disagree" if self.machine.launches >= 6 else
                                                     "needs more launches")
         if re.match("costs|takes", line.note) and not any(
@@ -324,10 +324,10 @@ class Judge:
         saved, least = self.saved(what, size.row.identity)
         width = 2 * self.width_pct(size.row, what)
         if least is None:
-            return gains.YES if saved > 50 + width else gains.NO if saved < 10 - width else None
+            return gain_lines.YES if saved > 50 + width else gain_lines.NO if saved < 10 - width else None
         if saved > least + width:
-            return gains.YES
-        return gains.NO if saved < -2 - width or abs(saved) < 2 - width else None
+            return gain_lines.YES
+        return gain_lines.NO if saved < -2 - width or abs(saved) < 2 - width else None
 
     def width_pct(self, row, what):
         """Of the intervals from which what is saved is known, in percent of the time that it takes otherwise."""
@@ -434,13 +434,13 @@ class RandomMachines(virtual.Test):
 
     @staticmethod
     def look_for_clear_answers(judge, missed):
-        for question in gains.GAINS:
+        for question in gain_lines.GAINS:
             for family, name, sizes in question(judge.tables):
                 verdicts = [judge.clear_verdict(size, family + name) for size in sizes]
-                if gains.YES in verdicts or verdicts and set(verdicts) == {gains.NO}:
+                if gain_lines.YES in verdicts or verdicts and set(verdicts) == {gain_lines.NO}:
                     said = {line.typical for line in judge.parts["Does it pay?"] if line.what.startswith(family) and
                             any(size.row.identity in line.rows for size in sizes)}
-                    wanted = {gains.YES} if gains.YES in verdicts else {gains.NO, gains.EVEN}
+                    wanted = {gain_lines.YES} if gain_lines.YES in verdicts else {gain_lines.NO, gain_lines.EVEN}
                     count(missed, name_of(family + name), not said & wanted)
 
     @staticmethod
@@ -459,7 +459,7 @@ class RandomMachines(virtual.Test):
         """No answer, and no best way, whatever they found."""
         for seed in range(virtual.by_tier(plain=5, run=20)):
             judge = Judge(Machine(seed, launches=1 + seed % 5))
-            self.assertEqual({line.typical for line in judge.parts["Does it pay?"]}, {gains.UNSURE})
+            self.assertEqual({line.typical for line in judge.parts["Does it pay?"]}, {gain_lines.UNSURE})
             self.assertFalse([line for line in judge.parts[COSTS] if ";" in line.note])
 
     def test_ways_that_are_alike(self):
@@ -620,7 +620,7 @@ class Launches(virtual.Test):
                 answers = (case.words, case.words.replace("even makes no difference", "no saves nothing"),
                            "not clear launches disagree")
                 self.assertTrue(any(is_said(said, words, beside=DISTURBED) for words in answers), said)
-                clear += gains.UNSURE not in said
+                clear += gain_lines.UNSURE not in said
         self.mostly(clear, len(cases), 0.5, "clear answers")
 
     def test_one_launch(self):
@@ -690,11 +690,11 @@ class RandomLaunches(virtual.Test):
             right = ["yes"] if gain_pct > 2 else ["no"] if gain_pct < -2 else ["even", "no"]
             (line,) = scorecard.card_of(tables.Tables([folder.path])).parts[-1].lines
             is_clear = min(abs(gain_pct - 2), abs(gain_pct + 2)) > 8  # launches differ by some 4 points
-            is_wrong = (line.typical not in (*right, gains.UNSURE) or
+            is_wrong = (line.typical not in (*right, gain_lines.UNSURE) or
                         line.note.startswith("costs") and right != ["no"])
             wrong += is_wrong
             clear += is_clear
-            missed += is_clear and line.typical == gains.UNSURE
+            missed += is_clear and line.typical == gain_lines.UNSURE
             if is_wrong:
                 virtual.say("{} gains {:.1f} %: {}".format(program, gain_pct, line))
         self.rarely(wrong, cases, FALSE, "false answers")

@@ -9,9 +9,10 @@ import unittest
 
 import virtual
 from launches import Folder, Pool
-from commcost.running import folder
-from commcost.saying import scorecard, vary
-from commcost.reading.launches import Series, Values, read_launches
+from commcost.compare import best_setting
+from commcost.result.launches import Series, Values, read_launches
+from commcost.scorecard import scorecard
+from commcost.suite import suite_folder
 
 LAUNCHES, POOL = 10, 30
 PROGRAMS = {
@@ -19,7 +20,7 @@ PROGRAMS = {
                                       "--max-ndata=1", "--max-time=0.02")),
     "syncbench": ("MODEL_BARRIER_US", ("--types=MPI barrier", "--max-time=0.02"))}
 USUAL_US = 20
-RIGHT, WRONG = 0.95, vary.ALPHA  # rates that are promised
+RIGHT, WRONG = 0.95, best_setting.ALPHA  # rates that are promised
 
 
 class Settings:
@@ -31,7 +32,7 @@ class Settings:
         for setting, (pool, places) in found.items():
             for identity, values in pool.side(places).items():
                 one = pool.series[identity]
-                series = Series(one.schema._replace(keys=(vary.SETTING, *one.schema.keys)),
+                series = Series(one.schema._replace(keys=(best_setting.SETTING, *one.schema.keys)),
                                 (setting, *one.keys), one.quantity, one.more)
                 self.series[series.schema, series.keys, series.quantity] = series
                 by_round = {place: value * states[place % len(states)] for place, value in enumerate(values)}
@@ -70,7 +71,7 @@ class Vary(virtual.Test):
             pools = {name: self.pool(program, USUAL_US * factor, 100 * place) for place, (
                 name, factor) in enumerate((("A=1", 1.1), ("A=2", 1), ("A=3", 1.2)))}
             for names, states in ((["A=1", "A=2"], (1,)), (["A=2", "A=3", "A=1"], (1,)), (["A=1", "A=2"], (1, 3))):
-                suites = [vary.best_settings(Settings({
+                suites = [best_setting.best_settings(Settings({
                     name: (pools[name], self.chance.sample(range(POOL), LAUNCHES))
                     for name in names}, states)) for _ in range(self.suites)]
                 right = sum(best[0].sure and best[0].name == "A=2" for best in suites)
@@ -86,7 +87,7 @@ class Vary(virtual.Test):
                 wrong = 0
                 for _ in range(self.suites):
                     places = self.chance.sample(range(2 * POOL), LAUNCHES * len(names))
-                    wrong += vary.best_settings(Settings({
+                    wrong += best_setting.best_settings(Settings({
                         name: (pool, places[i::len(names)])
                         for i, name in enumerate(names)}))[0].sure
                 what = "{} {} settings: one is named".format(program, len(names))
@@ -100,7 +101,7 @@ class Vary(virtual.Test):
             wrong = 0
             for _ in range(self.suites):
                 places = self.chance.sample(range(2 * POOL), 2 * LAUNCHES)
-                (best,) = vary.best_settings(Settings({
+                (best,) = best_setting.best_settings(Settings({
                     "A=1": (alike, places[::2]), "A=2": (alike, places[1::2]),
                     "A=3": (worse, self.chance.sample(range(POOL), LAUNCHES))}))
                 wrong += best.sure
@@ -115,9 +116,9 @@ class Vary(virtual.Test):
                     for run in range(LAUNCHES) for name, pool in pools.items()]
         path = os.path.join(self.folder.path, "pingpong.tsv")
         with open(path, "w", encoding="utf-8") as stream:
-            stream.write(folder.merged(launches))
-        best = vary.best_settings(read_launches([path]))
-        drawn = vary.best_settings(Settings({name: (pool, range(LAUNCHES))
+            stream.write(suite_folder.merged(launches))
+        best = best_setting.best_settings(read_launches([path]))
+        drawn = best_setting.best_settings(Settings({name: (pool, range(LAUNCHES))
                                              for name, pool in pools.items()}))
         self.assertEqual([row[1:] for row in best], [row[1:] for row in drawn])
         line, = scorecard.best_setting(best)

@@ -14,9 +14,8 @@ import unittest.mock
 
 import virtual
 from launches import Folder
-from commcost.running import libraries, trials
-from commcost.saying import race, tune
-from commcost.saying.race import DEFAULT
+from commcost.tune import algorithm_race, mpi_libraries, trial_launches, tune
+from commcost.tune.algorithm_race import DEFAULT
 
 OPERATIONS = ("allgather", "allreduce", "alltoall", "bcast", "reduce_scatter_block")
 OF_ALL_BLOCKS = {"MPICH": ("allgather", "reduce_scatter_block"), "Open MPI": ("allgather", "alltoall",
@@ -48,14 +47,14 @@ def mpich_of(choices, folder):
     path = program_that_says(folder, "mpivars", "".join(
         "\tMPIR_CVAR_{}_INTRA_ALGORITHM=0\tVariable to select it\n{}".format(operation.upper(), "".join(
             "{} - Force it\n".format(choice) for choice in several)) for operation, several in choices.items()))
-    return libraries.Mpich("\0".join(["", json.dumps(tree, separators=(",", ":")), ""]).encode(), lambda name: path)
+    return mpi_libraries.Mpich("\0".join(["", json.dumps(tree, separators=(",", ":")), ""]).encode(), lambda name: path)
 
 
 def openmpi_of(choices, folder, version):
     path = program_that_says(folder, "ompi_info", "ompi:version:full:{}\n".format(version) + "".join(
         "mca:coll:tuned:param:coll_tuned_{}_algorithm:enumerator:value:{}:{}\n".format(operation, number, choice)
         for operation, several in choices.items() for number, choice in enumerate(["ignore", *several])))
-    return libraries.OpenMpi(lambda name: path)
+    return mpi_libraries.OpenMpi(lambda name: path)
 
 
 def mpich_chooses(path, operation, ranks, size):
@@ -176,7 +175,7 @@ class Machine:
         return rows
 
 
-class Launches(trials.Trials):
+class Launches(trial_launches.Trials):
     """Launches on a Machine, in place of real ones; of the race, at most `most`."""
 
     def __init__(self, machine, path, most=math.inf):
@@ -188,11 +187,11 @@ class Launches(trials.Trials):
 
     def launch(self, step):
         if step.run < tune.PROOF_RUNS_FROM and len(self.found) >= self.most:
-            self.left_by = trials.BUDGET
+            self.left_by = trial_launches.BUDGET
             return False
         words = shlex.split(step.command)
         given = dict(word.lstrip("-").split("=", 1) for word in words if "=" in word)
-        sizes = [libraries.re.fullmatch("([0-9]+)([KM]?)", word).groups() for word in given["sizes"].split(",")]
+        sizes = [mpi_libraries.re.fullmatch("([0-9]+)([KM]?)", word).groups() for word in given["sizes"].split(",")]
         sizes = [int(number) << {"": 0, "K": 10, "M": 20}[unit] for number, unit in sizes]
         ranks, operations = int(words[words.index("true") + 1]), given["operations"].split(",")
         path = next((value for name, value in given.items() if name.endswith(("JSON_FILE", "rules_filename"))), None)
@@ -204,7 +203,7 @@ class Launches(trials.Trials):
             return next((value for name, value in forced.items() if name.endswith(
                 ("cvar_{}_intra_algorithm".format(operation), "tuned_{}_algorithm".format(operation)))), DEFAULT)
         self.found[step.run, step.name] = self.machine.times(choice_of, operations, ranks, sizes)
-        self._outcomes[str(step.run), step.name] = (1, trials.WORKS)
+        self._outcomes[str(step.run), step.name] = (1, trial_launches.WORKS)
         self.cost += len(operations) * len(sizes) if step.run < tune.PROOF_RUNS_FROM else 0
         return True
 
@@ -219,7 +218,7 @@ class Tune(virtual.Test):
 
     def setUp(self):
         self.folder = Folder(self).path
-        for library in (libraries.Mpich, libraries.OpenMpi):
+        for library in (mpi_libraries.Mpich, mpi_libraries.OpenMpi):
             safe = unittest.mock.patch.object(library, "SAFE", {
                 operation: ["way{}".format(number) for number in range(7)] for operation in OPERATIONS})
             safe.start()
@@ -301,11 +300,11 @@ class Tune(virtual.Test):
         for seed in range(virtual.by_tier(plain=5, run=20)):
             tuning, files = self.tuning(Machine(seed, self.folder), str(seed)), []
             for tuning.trials.most in (80, 160, 240, math.inf):
-                with unittest.mock.patch.object(tune, "level_of", side_effect=race.level_of) as called:
+                with unittest.mock.patch.object(tune, "level_of", side_effect=algorithm_race.level_of) as called:
                     _, proof, is_cut = decided(tuning)
                 (file, earlier, was_cut), _ = called.call_args
                 self.assertEqual((list(dict.fromkeys(earlier)), was_cut), (files, is_cut))
-                self.assertEqual(proof.level, race.level_of(file, files, is_cut))
+                self.assertEqual(proof.level, algorithm_race.level_of(file, files, is_cut))
                 self.assertLessEqual(max([found.p for found in proof.decisions.values() if found.choice == tune.FILE],
                                          default=0), proof.level / 4, "of the looks at 6, 12, 24 and 48 launches")
                 files += [file] if proof.decisions and file not in files else []

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from case import Case, each
 from commands import command
-from commcost.running import arguments
+from commcost.suite import launch_options
 from made_results import ALL, METADATA, MadeResults, text_of, tsv
 from mpi_run import read
 from pretended_suite import SCRIPTS, SUITE, TOP, Suite, write_program
@@ -320,7 +320,7 @@ class Resumed(SuiteCase):
         named = set()
         for path in [f"{TOP}/common/run/settings.c", *glob.glob(f"{TOP}/*/parameters.c")]:
             named.update(re.findall(r'\{"([a-z-]+)", BC_TEXT,[^}]*\.argument = "FILE"', read(path)))
-        assert {f"--{name}" for name in named} == {"--output", *arguments.OF_FILES}
+        assert {f"--{name}" for name in named} == {"--output", *launch_options.OF_FILES}
 
     def test_how_to_go_on(self):
         """It says what has to be given again."""

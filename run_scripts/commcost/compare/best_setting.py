@@ -1,0 +1,131 @@
+"""Which of the settings that a suite varied is best, row by row.
+
+Settings are compared in pairs by exact rank tests over launches, whose rounds have one of each setting
+(rank_test.rounds_p), with Holm's correction over all pairs of all rows, so that the chance to name anything where
+nothing depends on the settings is at most ALPHA for all of them together. A setting is best if it is better than each
+of the others by this evidence.
+"""
+
+import itertools
+import os
+import typing
+
+from commcost.result import rank_test
+from commcost.result.benchmarks import SETTING, unit_of
+from commcost.result.launches import Schema, read_launches
+from commcost.result.result_reader import ResultError
+from commcost.result.tables import NEW
+from commcost.suite.suite_folder import Folder
+from commcost.system import from_here
+from commcost.words import listed
+
+ALPHA = 0.01
+
+
+class Best(typing.NamedTuple):
+    """What settings make of a quantity of a row."""
+
+    schema: Schema
+    keys: tuple    # without the setting's
+    quantity: str
+    more: bool     # more is better
+    medians: dict  # by setting, the best first
+    sure: bool     # the first one is better than each other by the evidence
+    p: float       # the largest corrected one of its pairs
+    launches: int  # of the setting that has the fewest
+
+    @property
+    def name(self):
+        """The best setting."""
+        return next(iter(self.medians))
+
+    @property
+    def points(self):
+        """Whether the gain is in points, since the quantity is in percent itself."""
+        return unit_of(self.quantity) == "%"
+
+    @property
+    def gain_pct(self):
+        """By how much the best is better than the next, in percent of that or in points; None of 0."""
+        first, second = list(self.medians.values())[:2]
+        if self.points:
+            return abs(first - second)
+        return abs(100 * (first - second) / second) if second else None
+
+
+def is_ahead(one, other, more):
+    """Whether one setting is better than another in more than half of the rounds: where the machine's state changed
+    within a round, medians may say the opposite."""
+    both = [run for run in one if run in other]
+    return 2 * sum(one[run] > other[run] if more else one[run] < other[run] for run in both) > len(both)
+
+
+def is_varied(tables):
+    return any(SETTING in row for table in tables.of(NEW) for row in table.rows[:1])
+
+
+def best_of_result(path, tables):
+    """The Best of a result; none where nothing was varied or it has no metadata."""
+    try:
+        return best_settings(read_launches([path])) if is_varied(tables) else []
+    except ResultError:
+        return []
+
+
+def best_settings(launches):
+    """The Best of each quantity of each row that has values in two settings or more."""
+    found = {}
+    for series in launches.series.values():
+        keys, values = dict(zip(series.schema.keys, series.keys)), launches.values(series, 0)
+        setting = keys.pop(SETTING, None)
+        # A setting with wrong data is no candidate.
+        if setting is not None and values.values and not values.failed:
+            row = series.schema._replace(keys=tuple(keys)), tuple(keys.values()), series.quantity, series.more
+            found.setdefault(row, {})[setting] = values.by_launch
+    tests = {(row, *pair): rank_test.rounds_p(*(settings[name] for name in pair)) for row, settings in found.items()
+             for pair in itertools.combinations(sorted(settings), 2)}
+    ps = dict(zip(tests, rank_test.holm(list(tests.values()))))
+    made = []
+    for row, settings in found.items():
+        medians = {name: rank_test.median(values.values()) for name, values in settings.items()}
+        first, *others = sorted(medians, key=medians.get, reverse=row[-1])
+        if others:
+            p = max(ps[(row, *sorted((first, other)))] for other in others)
+            is_best = all(is_ahead(settings[first], settings[other], row[-1]) for other in others)
+            made.append(Best(*row, {name: medians[name] for name in (first, *others)},
+                             is_best and p <= ALPHA, p, min(map(len, settings.values()))))
+    return made
+
+
+def launches_needed(best):
+    """With how many launches of each setting the largest difference that there can be would be
+    evidence, for these Best."""
+    pairs = sum(len(row.medians) * (len(row.medians) - 1) // 2 for row in best)
+    return rank_test.launches_needed(rank_test.TESTS_OF_ROUNDS * pairs, ALPHA)
+
+
+def unclear(best):
+    """Those of these Best whose setting isn't clear, by the reason."""
+    needed, found = launches_needed(best), {}
+    for row in best:
+        if not row.sure:
+            reason = f"no clear difference in {row.launches}" if row.launches >= needed else f"fewer than {needed}"
+            found.setdefault(f"{reason} launches of each", []).append(row)
+    return found
+
+
+def failures(path):
+    """Sentences about settings of a suite's folder with programs of which all launches failed."""
+    folder = Folder(path)
+    settings, results, found = folder.settings(), {}, {}  # found: by setting, each program, and whether it failed
+    for (run, name), result in folder.last_results().items():
+        results.setdefault(name, {})[run] = result
+    for name, by_run in results.items():
+        if name in settings:
+            found.setdefault(settings[name], {})[name] = set(by_run.values()) == {"failed"}
+    for setting, names in found.items():
+        failed = [name for name, has_failed in names.items() if has_failed]
+        if failed:
+            of = "" if len(failed) == len(names) else f" of {listed([name.rpartition('@')[0] for name in failed])}"
+            yield (f"Setting {setting}: all launches{of} failed: "
+                   f"see {os.path.join(from_here(path), 'runs', next(iter(results[failed[0]])), failed[0])}.log.")

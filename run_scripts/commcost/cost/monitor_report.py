@@ -1,0 +1,189 @@
+"""A monitor's report of a program, as what it costs is reckoned from.
+
+All times are seconds of one process: the report's sums over processes, divided by the number of
+processes that made such calls.
+"""
+
+import functools
+import math
+import typing
+
+from commcost.command import UsageError
+from commcost.result import rank_hosts
+from commcost.result.intervals import Span
+from commcost.result.result_reader import PATH_SHOWN, Result, parsed_number
+
+# What a report of an earlier version lacks reads as NA.
+TEXTS = ("kind", "comm", "members", "operation", "rank")
+NUMBERS = ("ranks", "calls", "completed", "bytes", "in_calls_s", "size_bytes", "waited_s",
+           "waited_lo_s", "waited_hi_s", "last_calls", "last_rank", "callers", "computed_s",
+           "computed_after_s", "joinable", "slowest_s", "slowest_rank", "least_waited_s", "in_waits_s",
+           "waited_files_s")
+MOST = 1e18  # of anything: a monitor counts no more in a life
+RECORD = "MPIRT_MONITOR=all,output=FILE"
+
+
+def amount(text):
+    """The number that a cell holds; None for NA and for what no monitor writes."""
+    value = parsed_number(text)
+    return value if value is not None and 0 <= value <= MOST else None
+
+
+class Layout(typing.NamedTuple):
+    """Of a communicator: its processes, and on how many nodes they are. None: not known."""
+
+    ranks: typing.Optional[int]
+    nodes: typing.Optional[int]
+
+
+class Calls(typing.NamedTuple):
+    """Calls of a function on a communicator, of one class of sizes or of all. What the report lacks is None."""
+
+    kind: str
+    comm: str
+    members: str
+    ranks: typing.Optional[int]
+    function: str
+    calls: float                       # of each process that made any
+    size: typing.Optional[float]       # their mean, in bytes
+    in_s: float                        # inside MPI, what completes them included
+    wait_s: typing.Optional[float]     # of that, in what completes them
+    between_s: typing.Optional[float]  # computation between start and completion
+    after_s: typing.Optional[float]    # computation after completion
+    joined: typing.Optional[float]     # share that could have been part of an earlier one; of flushes: idle ones
+    callers: int
+    waited: typing.Optional[Span]      # for processes that came late
+    files: typing.Optional[float]      # the share of that for processes that came from calls about files
+    last: typing.Optional[tuple]       # the rank that came last most often, and in what share of the calls
+    least_waited_s: typing.Optional[float] = None  # of the process that waited least
+    nodes: typing.Optional[int] = None  # on which the communicator's processes are, or else the job's
+
+    @property
+    def layout(self):
+        return Layout(self.ranks, self.nodes)
+
+    @property
+    def layout_of_pair(self):
+        """Of two processes: within a node, or across nodes."""
+        return Layout(2, None if self.nodes is None else min(2, self.nodes))
+
+    @property
+    def waited_for_work(self):
+        """Waiting for processes that came late from their work. None: not known."""
+        return self.waited and self.waited.times(1 - (self.files or 0.0))
+
+    @property
+    def waited_for_files(self):
+        return self.waited and self.waited.times(self.files or 0.0)
+
+    @property
+    def is_of_file(self):
+        return self.function.startswith("MPI_File_")
+
+    @property
+    def place(self):
+        """What tells communicators apart."""
+        return self.comm, self.members, self.ranks
+
+
+class Monitored:
+    """A report.
+
+    metadata        each key's values
+    seconds         of the run that was monitored
+    ranks, nodes    processes, and on how many nodes they are; nodes may be None
+    inside_s        inside MPI: of all processes together; slowest_s and slowest_rank of the slowest
+    least           of the process that was least inside MPI: its rank and the time, or None
+    by_function     Calls of kinds pttopt and coll
+    by_size         Calls of kind sizes
+    others          Calls of kind calls: what completed nothing
+    remarks         what is to be said of the report, a line each
+    """
+
+    def __init__(self, path):
+        """UsageError for what is no report of a monitor's, or has nothing to say."""
+        self.remarks, self.by_function, self.by_size, self.others = [], [], [], []
+        self.inside_s = self.slowest_s = self.slowest_rank = self.least = None
+        with Result(path) as result:
+            if result.benchmark != "mpirtmon":
+                raise UsageError(f"{path:.{PATH_SHOWN}}: no report of the monitor: record one with {RECORD}")
+            rows = [dict(zip(result.header, cells)) for cells in result.rows()]
+        self.metadata = result.metadata
+        self.seconds, ranks, nodes = (amount(result.value(key) or "")
+                                      for key in ("snapshot_s", "ranks", "nodes"))
+        self.ranks, self.nodes = int(ranks or 0), int(nodes or 0) or None
+        self._hosts = rank_hosts.hosts_of(result.value("hosts") or "")
+        self._nodes_of = {}  # by members
+        if not rows or not self.seconds or not self.ranks:
+            raise UsageError(f"{path:.{PATH_SHOWN}}: the report has no rows: record one with {RECORD}")
+        for cells in rows:
+            self._read({name: cells.get(name, "NA") for name in TEXTS},
+                       {name: amount(cells.get(name, "NA")) for name in NUMBERS})
+        self.remarks = [text for text, is_so in (
+            ("the report is cut off: calls are missing", result.cut_line is not None or result.end is None),
+            ("the report has no total time inside MPI: record it with MPIRT_MONITOR=all", self.inside_s is None),
+            ("the report has no sizes, so what calls cost by the benchmarks can't be said: record it with "
+             "MPIRT_MONITOR=all", not self.by_size),
+            ("the report is of an earlier version: what could be put together or hidden can't be said",
+             self.by_size and all(calls.joined is None for calls in self.by_size)),
+            ("the report has no waiting for files, so what even work would save can't be said: record it with "
+             "MPIRT_MONITOR=all",
+             any(calls.waited and calls.waited.value > 0 and calls.files is None for calls in self.by_function)))
+                        if is_so]
+
+    def _read(self, texts, numbers):
+        """A row."""
+        if texts["rank"] != "NA":
+            rank = amount(texts["rank"])
+            if texts["kind"] == "total" and None not in (rank, numbers["in_calls_s"]):
+                own = int(rank), numbers["in_calls_s"]
+                self.least = min(self.least or own, own, key=lambda pair: pair[1])
+            return
+        if texts["kind"] == "total":
+            self.inside_s, self.slowest_s, self.slowest_rank = (
+                numbers[name] for name in ("in_calls_s", "slowest_s", "slowest_rank"))
+        into = {"pttopt": self.by_function, "coll": self.by_function, "sizes": self.by_size,
+                "calls": self.others}.get(texts["kind"])
+        if into is not None and numbers["in_calls_s"] is not None and (into is not self.by_size or numbers["calls"]):
+            into.append(self._calls(texts, numbers))
+
+    def _nodes(self, members, ranks):
+        """Of a communicator; those of the job where its own aren't known. Ranks of one host may be on several
+        nodes; then its name says nothing."""
+        if ranks == 1 or ranks == self.ranks or self._hosts is None or len(self._hosts) != self.nodes:
+            return 1 if ranks == 1 else self.nodes
+        if members not in self._nodes_of:
+            self._nodes_of[members] = rank_hosts.nodes_of(members, self._hosts) or self.nodes
+        return self._nodes_of[members]
+
+    def _calls(self, texts, numbers):
+        ranks, calls = numbers["ranks"], numbers["calls"] or 0
+        callers = int(numbers["callers"] or min(ranks or self.ranks, self.ranks)) or 1
+        of_each = {name: None if value is None else value / callers for name, value in numbers.items()}
+        waited = [of_each[name] for name in ("waited_s", "waited_lo_s", "waited_hi_s")]
+        last = None
+        if None not in (numbers["last_rank"], numbers["last_calls"]) and calls > 0:
+            last = int(numbers["last_rank"]), min(1.0, numbers["last_calls"] * callers / calls)
+        return Calls(
+            kind=texts["kind"], comm=texts["comm"], members=texts["members"], function=texts["operation"],
+            ranks=None if ranks is None else int(ranks), nodes=self._nodes(texts["members"], ranks),
+            calls=calls / callers, callers=callers,
+            size=numbers["bytes"] / numbers["completed"] if numbers["completed"] and numbers["bytes"] is not None and
+            texts["kind"] in ("sizes", "calls") else None,
+            in_s=of_each["in_calls_s"], wait_s=of_each["in_waits_s"],
+            between_s=of_each["computed_s"], after_s=of_each["computed_after_s"],
+            joined=numbers["joinable"] / calls if numbers["joinable"] is not None and calls else None,
+            waited=None if None in waited else Span(*waited), last=last,
+            files=numbers["waited_files_s"] and min(1.0, numbers["waited_files_s"] / (numbers["waited_s"] or math.inf)),
+            least_waited_s=numbers["least_waited_s"])
+
+    def waiting_of(self, calls):
+        """What a process waited for late ones in these calls, a Span; None where that isn't known. It is known of all
+        sizes of a function together: those of one have their part by time in calls."""
+        # Communicators may be alike in all that the report says of them.
+        alike = [whole for whole in self.by_function if whole.place == calls.place and whole.function == calls.function]
+        in_s = sum(whole.in_s * whole.callers for whole in alike)
+        waited = [whole.waited.times(whole.callers) for whole in alike if whole.waited is not None]
+        if not waited or in_s <= 0:
+            return None
+        return functools.reduce(Span.plus, waited).times(min(1.0, calls.in_s / in_s))

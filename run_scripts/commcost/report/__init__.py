@@ -1,0 +1,8 @@
+"""Reports and pictures.
+
+    report            report.sh, report_text.sh: the page
+    question_sections a section of the page for each question
+    plot              plot.sh: draws pictures with gnuplot
+    pictures          which pictures show a benchmark's rows
+    picture_panels    the table and settings of a panel for gnuplot
+"""

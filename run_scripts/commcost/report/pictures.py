@@ -1,0 +1,226 @@
+"""Which pictures show a benchmark's rows: what is on each axis, what tells lines and dots apart."""
+
+import re
+import typing
+
+from commcost.result import benchmarks
+from commcost.result.result_reader import is_number
+from commcost.words import size_text
+
+
+class Key(typing.NamedTuple):
+    """A column that tells lines, rows or panels of a picture apart; % in the text is its value, of
+    a flush as programs take it. An optional one is left out of a label where it tells nothing apart."""
+
+    column: str
+    text: str = "%"
+    optional: bool = False
+
+    def label(self, value):
+        """Of a row with this value."""
+        is_size = self.column == "cache_size" and is_number(value)
+        return self.text.replace("%", size_text(float(value)) if is_size else value, 1)
+
+
+class Labels:
+    """The labels that Keys make; optional ones take part where they differ among the rows
+    whose other keys are the same."""
+
+    def __init__(self, keys, rows):
+        self._keys, self._values = keys, {}
+        for row in rows:
+            for key in keys:
+                self._values.setdefault((key.column, self._required(row)), set()).add(row.get(key.column, "NA"))
+
+    def _required(self, row):
+        return tuple(row.get(key.column, "NA") for key in self._keys if not key.optional)
+
+    def of(self, row):
+        parts = [(key, row.get(key.column, "NA")) for key in self._keys]
+        return ", ".join(key.label(value) for key, value in parts if not key.optional or (
+            value != "NA" and len(self._values[key.column, self._required(row)]) > 1)).replace('"', "'")
+
+
+class Panel(typing.NamedTuple):
+    """A panel of a picture: lines over x, or without it rows of dots."""
+
+    name: str            # of its table
+    title: str           # of the axis of what was measured
+    y: str               # the column, a benchmarks.Quantity
+    series: tuple = ()   # Keys that make the label of a line or row
+    pages: tuple = ()    # Keys that tell panels apart (rows only)
+    x: str = ""
+    x_title: str = "size (bytes)"
+    x_factor: float = 1
+    y_factor: float = 1
+    keep: dict = {}      # by column the values that rows must have one of, if any row has
+    first: dict = {}     # by column the values whose series are taken first
+    scale: str = ""      # "percent"; "gain": percent that may be below 0; "": logarithmic from log_from on
+    log_from: float = 50  # times the least value
+    most: int = 10       # series
+    order: int = 0       # 1: series with the largest numbers are taken first; -1: with the smallest
+    threshold: str = ""  # key of the metadata: lines are drawn at 0, and at its number above and below
+
+
+class Picture(typing.NamedTuple):
+    """A picture: its file's name, what it shows, and its panels, all of lines, or one of dots."""
+
+    name: str
+    title: str
+    panels: tuple
+
+    @property
+    def program(self):
+        """gnuplot's, in run_scripts/plots."""
+        return "lines" if self.panels[0].x else "dots"
+
+
+# Keys of any benchmark, with their texts.
+_TEXTS = {"ranks": "% processes", "memory": "% memory", "buffers": "% buffers"}
+
+
+def further(names):
+    """Keys of these names, for what else tells rows apart (Tables.further_keys)."""
+    return tuple(Key(name, _TEXTS.get(name[len("job_"):] if name.startswith("job_") else name, f"{name} %"), True)
+                 for name in names)
+
+
+def count_distinct(rows, column):
+    return len({row.get(column, "NA") for row in rows})
+
+
+# What else tells an operation's rows apart.
+WAYS = (Key("form", optional=True), Key("method", optional=True), Key("partitions", "% partitions", True),
+        Key("test_calls", "MPI_Test: %", True))
+# Where these are too many lines.
+_COMMON = {"form": ("nonblocking",), "test_calls": ("0",),
+           "collective": ("iallreduce", "ibcast", "ialltoall", "iallgather", "ireduce", "isend", "irecv", "put")}
+
+
+def overlap_pictures(kind, rows):
+    """What going non-blocking gains, where the blocking call was measured, and the overlap: of the size that takes the
+    cutoff time operations below each other; of many sizes a line an operation."""
+    if kind == "overlap":
+        ending, keys, more = "", (Key("collective"), Key("local", "box %", True), *WAYS), {"most": 40}
+    else:
+        ending, keys, more = "_sizes", (Key("collective"), *WAYS), {"x": "size_bytes", "first": _COMMON, "most": 8}
+    gain = Picture(f"overlap_gain{ending}", "What going non-blocking gains, with plenty of work", (
+        Panel("gain", "gain (% of the blocking call's time)", "gain_pct", keys, scale="gain", threshold="threshold",
+              **more),))
+    overlap = Picture(f"overlap{ending}", "Work that fits under each operation", (
+        Panel("overlap", "overlap (% of the operation's own time)", "overlap_pct", keys, scale="percent", **more),))
+    return [gain, overlap] if any(row.get("gain_pct", "NA") != "NA" for row in rows) else [overlap]
+
+
+def rate_pictures(kind, rows):
+    title = f"How many {'messages go' if kind == 'msgrate' else 'puts and gets go'} in a second"
+    keys = (Key("pattern"),) if kind == "msgrate" else (
+        Key("transfer"), Key("synchronisation"), Key("pattern"), Key("threads", "% threads", True))
+    keys += (Key("cache_size", "flush %", True), Key("job_size", "% ranks", True))
+    if count_distinct(rows, "nbytes") > 3:
+        keys += (Key("nmsgs", "% messages", True), Key("npeers", "% peers", True))
+        panel = Panel("rate", "messages a second and process", "rate_per_s", keys, x="nbytes", log_from=20)
+    else:
+        panel = Panel("rate", "million messages a second and process, sent and received", "rate_per_s", keys,
+                      (Key("nbytes", "messages of % bytes"), Key("nmsgs", "% to each peer"),
+                       Key("npeers", "peers: %")), y_factor=1e-6, most=40)
+    flushed = any(row.get("cache_size") not in ("0", "NA", None) for row in rows)
+    return [Picture(kind, title + (", after the caches were flushed" if flushed else ""), (panel,))]
+
+
+def pingpong_pictures(_, rows):
+    series = (Key("pattern"), Key("sync", optional=True))
+    shared, single = {"x_factor": 8, "log_from": 20}, {"arrangement": ("single",)}
+    whole = {"keep": {"pattern": ("put", "get", "MPI Send"), **single}, "x": "blksize", **shared}
+    made = [Picture("pingpong", "What a transfer takes, synchronisation included", (
+        Panel("latency", "latency (µs)", "latency_us", series, **whole),
+        Panel("bandwidth", "bandwidth (MB/s; MB = 2^20 bytes)", "bwidth_mbs", series, **whole)))]
+    if any(row.get("pattern") in ("many put", "many get") for row in rows):
+        pieces = {"pattern": ("many put", "many get", "strided many put", "strided many get"), "sync": ("all",),
+                  **single}
+        made.append(Picture("pingpong_pieces", "The largest transfer, cut into pieces", (
+            Panel("pieces", "time for all pieces (µs)", "latency_us", series, x="blksize",
+                  x_title="size of a piece (bytes)", keep=pieces, **shared),)))
+    return made
+
+
+def halo_pictures(_, rows):
+    method, latency = (Key("method"), Key("sync", optional=True)), ("halo", "time of a swap (µs)", "latency_us")
+    if count_distinct(rows, "local") > 4:
+        panel = Panel(*latency, method + (Key("dims", optional=True),), x="ndata", x_factor=8,
+                      x_title="data sent (bytes)", most=12)
+    else:
+        panel = Panel(*latency, method, (Key("local", "box of % doubles"), Key("dims", "% processes", True),
+                                         Key("ndata", "% values sent", True)), most=20)
+    return [Picture("halo", "What a 3D halo swap takes", (panel,))]
+
+
+def collective_pictures(_, rows):
+    """A line an operation; what the ranks are inside of the call for beside it."""
+    keys = (Key("operation"), Key("type", optional=True), Key("op", optional=True), Key("root", "root %", True),
+            Key("in_place", "in place: %", True))
+    common = {"operation": ("allreduce", "alltoall", "bcast", "reduce", "allgather", "gather", "scatter")}
+    more = {"x": "size_bytes", "first": common, "most": 8, "log_from": 20}
+    return [Picture("collective", "What a blocking collective takes", (
+        Panel("time", "first start to last end (µs)", "time_us", keys, **more),
+        Panel("own", "mean of the ranks' own times (µs)", "own_us", keys, **more)))] if any(
+            row.get("size_bytes", "0") != "0" for row in rows) else []
+
+
+def link_pictures(_, rows):
+    """What the links of each node take, the slowest first."""
+    made = []
+    nodes = [row for row in rows if row.get("scope") in ("node", "rank")]
+    for column, title in (("time_us", "half of a round trip (µs)"),
+                          ("out_mbs", "bandwidth out of the node (MB/s; MB = 2^20 bytes)"),
+                          ("in_mbs", "bandwidth into the node (MB/s; MB = 2^20 bytes)")):
+        sizes = tuple(dict.fromkeys(row.get("nbytes", "NA") for row in nodes if row.get(column, "NA") != "NA"))
+        if sizes:
+            made.append(Picture(f"linkmap_{column.split('_')[0]}", "The links of each node, the slowest first", (
+                Panel("nodes", title, column, (Key("a"),), (Key("nbytes", "messages of % bytes"),),
+                      keep={"scope": ("node", "rank"), "nbytes": sizes}, most=60,
+                      order=1 if column == "time_us" else -1),)))
+    return made
+
+
+def foreign_pictures(kind, _):
+    """Each quantity of another program's benchmark over sizes."""
+    entry = benchmarks.entry_of(kind)
+    keys = [column for column, _ in entry.keys]
+    size = next((column for column in ("size_bytes", "nbytes", "msgsize") if column in keys), None)
+    series = tuple(Key(column, "%" if column in ("test", "pattern") else column + " %", place > 0)
+                   for place, column in enumerate(keys) if column != size)
+    return [Picture(f"{kind}_{re.sub('[^a-z0-9]+', '_', quantity.column)}", f"{kind}: {entry.program}",
+                    (Panel("sizes", quantity.column, quantity.column, series or (Key("size_bytes", kind),), x=size,
+                           log_from=20),)) for quantity in entry.quantities] if size else []
+
+
+# Pictures of an entry's kind (benchmarks.Benchmark), or a function of the kind and the rows that makes them.
+PICTURES = {
+    "overlap": overlap_pictures, "overlap_sweep": overlap_pictures, "msgrate": rate_pictures,
+    "msgrate_rma": rate_pictures, "pingpong": pingpong_pictures, "halo": halo_pictures, "linkmap": link_pictures,
+    "mpi_overhead": (Picture("mpi_overhead", "What a message takes of the processor", (
+        Panel("overhead", "host overhead (µs)", "overhead", (Key("direction"), Key("pair", "pair %", True)),
+              x="msgsize", log_from=20),
+        Panel("available", "available (% of transfer)", "avail(%)", (Key("direction"), Key("pair", "pair %", True)),
+              x="msgsize", scale="percent"))),),
+    "collective": collective_pictures,
+    "syncbench": (Picture("syncbench", "What a synchronisation costs", (
+        Panel("sync", "time of one synchronisation (µs)", "sync_us",
+              (Key("sync"), Key("neighbours", "% neighbours", True), Key("ranks", "% ranks", True)), most=60),)),),
+    "monitor_overhead": (Picture("monitor_overhead", "What monitoring adds to a call", (
+        Panel("added", "added (ns)", "added_ns", (Key("call"),), (Key("mode", "monitor %"),), most=60),)),),
+    "mpirtmon": (Picture("mpirtmon", "What MPI did in the program", (
+        Panel("operations", "time from start to completion, all calls of all processes (s)", "total_s",
+              (Key("operation"), Key("comm", optional=True), Key("members", "ranks %", True),
+               Key("rank", "rank %", True)),
+              (Key("kind", "% operations"),), keep={"kind": ("pttopt", "coll")}, most=60),)),)}
+
+
+def pictures_of(kind, rows, names=("memory", "buffers")):
+    """The Pictures of a kind and its rows, which are cells by column, and names of `further` keys; none where it has
+    none."""
+    made = foreign_pictures if benchmarks.entry_of(kind).program else PICTURES.get(kind, ())
+    return [picture._replace(panels=tuple(panel._replace(series=panel.series + further(names))
+                                          for panel in picture.panels))
+            for picture in (made(kind, rows) if callable(made) else made)]

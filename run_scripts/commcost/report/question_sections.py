@@ -1,0 +1,311 @@
+"""A section of the page for each question: a picture, a matrix of answers, operations by sizes, and, closed, all rows.
+
+A mark of a matrix is P where something pays, E where it makes no difference, L where it loses, N where it is one of the
+latter two, and ? where that is not clear, as always with fewer than six launches (intervals.py). Times stand behind the
+letter. Rows have medians over launches, and their ranges.
+"""
+
+import math
+import re
+import typing
+
+from commcost.compare import best_setting
+from commcost.page import Closed, Column, Grid, Mark, Row, Section, Text, grid_of
+from commcost.report import plot
+from commcost.report.pictures import WAYS, Key, Labels, further
+from commcost.result import benchmarks
+from commcost.result.intervals import LAUNCHES_ENOUGH, THRESHOLD_PCT
+from commcost.result.launches import status_rank
+from commcost.result.result_reader import is_number
+from commcost.result.tables import BASE, NEW, in_number_order, median_text, rows_by_key
+from commcost.scorecard import cost_lines, gain_lines
+from commcost.scorecard.fact_lines import typical
+from commcost.words import counted, size_text
+
+COLUMNS_MOST = 10   # with a number in each cell; of more columns every second, third ... is shown
+# Answers: the letter, and its class on the page.
+LETTERS = {gain_lines.YES: ("P", "pays"), gain_lines.EVEN: ("E", "even"), gain_lines.PARTLY: ("E", "even"), gain_lines.NO: ("N", "even"),
+           gain_lines.LOSES: ("L", "loses"), gain_lines.UNSURE: ("?", "unclear")}
+
+
+def parts_of(found, heading, column_of, legend, most=COLUMNS_MOST):
+    """The parts of the page that show Marks by name and place, with at most `most` places, and say what they mean; none
+    where there are no marks. `column_of` makes a column's heading of a place."""
+    places = sorted({place for marks in found.values() for place in marks}, reverse=True)
+    places = places[::-(-len(places) // most) or 1][::-1]  # every nth, the last one always
+    columns = [Column(heading, "what"), *(Column(column_of(place), "", True) for place in places)]
+    rows = [Row([name, *(marks.get(place, "") for place in places)]) for name, marks in found.items()
+            if any(place in marks for place in places)]
+    return [Grid(columns, rows, "matrix"), Text(legend, small=True)] if rows else []
+
+
+def mark_of(row, answer, number=""):
+    """The Mark of a row: a letter of an answer, and a number."""
+    letter, kind = LETTERS.get(answer, ("", ""))
+    return Mark(f"{letter} {number}".strip(), kind, row.identity)
+
+
+def number_of(value):
+    """A Measured without its unit, or what it is less than where it may be noise."""
+    return typical(value, ((0, 1, ""),))
+
+
+def labels_of(tables, kind, keys, rows):
+    """The Labels that Keys of a kind make, and all further keys of its rows."""
+    return Labels((*keys, *further(tables.further_keys(kind))), [row.keys for row in rows])
+
+
+def numbers(tables, kind, pairs, keys, place_of):
+    """Marks of values by name, which Keys make, and place: numbers alone, or ? of what noise hides."""
+    labels, found = labels_of(tables, kind, keys, [row for row, _ in pairs]), {}
+    for row, value in pairs:
+        mark = mark_of(row, gain_lines.UNSURE) if cost_lines.is_lost(value) else mark_of(row, "", number_of(value))
+        found.setdefault(labels.of(row.keys), {})[place_of(row)] = mark
+    return found
+
+
+def against(tables, kind, pairs, column, keys, place_of, heading, column_of, usual, told):
+    """The parts of times in a column, with answers against the row that is called `usual` at the same place, with the
+    same further keys, which comes first and has numbers alone; `told` is what that row is called in a sentence."""
+    rows, others = [row for row, _ in pairs], tables.further_keys(kind)
+    labels, own = labels_of(tables, kind, keys, rows), Labels(keys, [row.keys for row in rows])
+    found, is_judged = numbers(tables, kind, pairs, keys, place_of), False
+
+    def at(row):
+        return (place_of(row), *map(row.keys.get, others))
+
+    usual_rows = [row for row in rows if own.of(row.keys) == usual]
+    base, names = {at(row): row for row in usual_rows}, {labels.of(row.keys) for row in usual_rows}
+    for row, value in pairs:
+        name = labels.of(row.keys)
+        if name not in names and at(row) in base:
+            saved = row.saved_pct(base[at(row)], column)
+            found[name][place_of(row)] = mark_of(row, gain_lines.verdict_on(saved, THRESHOLD_PCT), number_of(value))
+            is_judged = True
+    legend = "Times in µs." + (f" P: pays, is quicker than {told}; {other_letters(found)}" if is_judged else "")
+    if any(row.keys.get("sync") in cost_lines.WITH for row, _ in pairs):
+        legend += " " + "; ".join(f"{sync}: {words}" for sync, words in cost_lines.WITH.items()) + "."
+    return parts_of(dict(sorted(found.items(), key=lambda item: item[0] not in names)), heading, column_of, legend)
+
+
+def other_letters(found):
+    """What all letters but P mean, of Marks by name and place; N where there is one."""
+    has_n = any(mark.text.startswith("N") for marks in found.values() for mark in marks.values())
+    return (f"E: even; L: loses; {'N: saves nothing, is even or loses; ' if has_n else ''}"
+            f"?: not clear: launches disagree, or are fewer than {LAUNCHES_ENOUGH}.")
+
+
+# ---- a matrix for each question: its parts of the page --------------------------------------------
+
+def power_of(size):
+    """The nearest power of two: in vector variants sizes are a few bytes off."""
+    return 1 << round(math.log2(size)) if size >= 1 else 0
+
+
+def of_gains(tables):
+    """Without numbers where there are many sizes."""
+    cases = [case for several in gain_lines.cases_of(tables).values() for case in several if case.gain is not None]
+    others = further(dict.fromkeys(name for kind in tables.kinds() if benchmarks.is_overlap(kind)
+                                   for name in tables.further_keys(kind)))
+    labels, found = Labels((Key("collective"), *WAYS, *others), [case.row.keys for case in cases]), {}
+    if cases and max(case.gain.launches for case in cases) < LAUNCHES_ENOUGH:
+        return [Text(f"At which sizes it pays is not clear with fewer than {LAUNCHES_ENOUGH} launches.", small=True)]
+    has_room = len({power_of(case.size) for case in cases}) <= COLUMNS_MOST
+    for case in cases:
+        answer = case.against_blocking.verdict
+        has_number = has_room and answer in (gain_lines.YES, gain_lines.LOSES)
+        found.setdefault(labels.of(case.row.keys), {})[power_of(case.size)] = mark_of(
+            case.row, answer, f"{case.gain.value:.0f}" if has_number else "")
+    numbers_are = " Numbers: the gain in percent of the blocking call's time." if has_room else ""
+    return parts_of(found, "operation / bytes", lambda size: size_text(size) if size else "no size",
+                    f"P: pays with plenty of work; {other_letters(found)}{numbers_are}", most=99)
+
+
+def of_messages(tables):
+    pairs = tables.measured("pingpong", "latency_us", arrangement="single")
+    whole = [pair for pair in pairs if not re.search("many|strided", pair[0].keys["pattern"])]
+    return against(tables, "pingpong", whole, "latency_us",
+                   (Key("pattern"), Key("sync", optional=True)), cost_lines.bytes_of, "way / bytes",
+                   size_text, "MPI Send", "MPI_Send")
+
+
+def of_processor(tables):
+    found = {}
+    for column, what in (("overhead", "{} (µs)"), ("avail(%)", "{}: free (%)")):
+        pairs = tables.measured("mpi_overhead", column)
+        if column != "overhead":  # a share, which noise may take beyond 0 and 100 %
+            pairs = [(row, share.within(0.0, 100.0)) for row, share in pairs]
+        marks = numbers(tables, "mpi_overhead", pairs, (Key("direction"), Key("pair", "pair %", True)),
+                        lambda row: row.size("msgsize"))
+        found.update((what.format(name), of_name) for name, of_name in marks.items())
+    return parts_of(found, "message / bytes", size_text, "The time for which a message keeps the processor busy, and "
+                    "the share of the transfer's time that is free for other work. ?: not clear.")
+
+
+def of_rates(tables):
+    found = {}
+    more = (Key("npeers", "% peers", True), Key("nmsgs", "% messages", True), Key("job_size", "% ranks", True))
+    for kind, keys in (("msgrate", ("pattern",)), ("msgrate_rma", ("transfer", "synchronisation", "pattern"))):
+        for caches in cost_lines.CACHES:
+            pairs = [(row, rate.scaled(1e-6)) for row, rate in tables.measured(kind, "rate_per_s")
+                     if cost_lines.caches_of(row) == caches]
+            marks = numbers(tables, kind, pairs, (*map(Key, keys), *more), lambda row: row.size("nbytes"))
+            found.update((", ".join(filter(None, (name, caches[:-2]))), of_name) for name, of_name in marks.items())
+    return parts_of(found, "pattern / bytes", size_text,
+                    "Millions of messages that a process sends and receives in a second.")
+
+
+def of_synchronisation(tables):
+    return against(tables, "syncbench", tables.measured("syncbench", "sync_us"), "sync_us",
+                   (Key("sync"), Key("neighbours", "% neighbours", True)),
+                   lambda row: row.size("ranks"), "synchronisation", lambda ranks: f"{ranks:g} processes",
+                   "MPI barrier", "MPI_Barrier")
+
+
+def of_collectives(tables):
+    more = (Key("type", optional=True), Key("op", optional=True), Key("in_place", "in place: %", True),
+            Key("root", "root %", True))
+    return parts_of(numbers(tables, "collective", tables.measured("collective", "time_us"), (Key("operation"), *more),
+                            lambda row: power_of(row.size())), "operation / bytes",
+                    lambda size: size_text(size) if size else "no size",
+                    "Times in µs, from the first process's start to the last one's end.")
+
+
+def of_halo(tables):
+    return against(tables, "halo", tables.measured("halo", "latency_us"), "latency_us",
+                   (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
+                   lambda row: tuple(map(int, re.findall("[0-9]{1,18}", row.keys["local"]))), "way / box",
+                   lambda box: "x".join(map(str, box)),
+                   "isend/irecv packed", "messages of packed faces")
+
+
+def of_noise(tables):
+    pairs = tables.measured("noise", "slowdown_pct", scope="collective")
+    return parts_of(numbers(tables, "noise", pairs, (Key("operation"),), lambda row: row.size("grain_us")),
+                    "operation: slower by %", lambda work: f"after {work:g} µs of work" if work else "without work",
+                    "By how many percent a step of work and an operation takes longer than undisturbed.")
+
+
+def of_monitor(tables):
+    pairs = tables.measured("monitor_overhead", "added_ns")
+    return parts_of(numbers(tables, "monitor_overhead", pairs, (Key("call"),), lambda row: row.keys["mode"]), "calls",
+                    lambda mode: f"monitor {mode}", "Nanoseconds that monitoring adds.")
+
+
+def closed(tables, group, kinds):
+    """The rows of a group of kinds (plot.groups_of), with how to read them."""
+    entry, rows = benchmarks.entry_of(group), [row for kind in kinds for row in rows_by_key(tables, kind)]
+    keys = benchmarks.keys_of(kinds[0], dict.fromkeys(key for row in rows for key in row.keys))
+    return Closed(group, f"{entry.heading}: {counted(len(rows), 'row')}",
+                  [Text(entry.text.replace("\n", " ")), *(table_of(entry, keys, rows) if rows else [])])
+
+
+def table_of(entry, keys, rows):
+    """The parts that show rows: what all have in common, and the table."""
+    everywhere, columns = [], {}
+    for place, (name, heading) in enumerate(keys):
+        values = [row.keys.get(name, "NA") for row in rows]
+        if len(set(values)) == 1 and not (len(rows) == 1 and place == 0):
+            everywhere += [f"{heading} {values[0]}"] if values[0] != "NA" else []
+        else:
+            columns[Column(heading, name, all(is_number(value) or value == "NA" for value in values))] = values
+    for quantity in entry.quantities:
+        if not quantity.optional or any(row.texts(quantity.column, side) for row in rows for side in (NEW, BASE)):
+            columns.update(columns_of(quantity, rows))
+    for name, heading in entry.words:
+        texts = [words_of(row, name) for row in rows]
+        columns.update({Column(heading, name): texts} if any(texts) else {})
+    most = max(len(row.launches) for row in rows)
+    statuses = list(map(status_of, rows))
+    if most > 1:
+        columns[Column("launches", "", True)] = [len(row.launches) for row in rows]
+    if any("status" in cells for row in rows for cells in row.launches + row.base):
+        columns[Column("status")] = statuses
+    common = f"In all rows: {', '.join(everywhere)}. " if everywhere else ""
+    kept = (f"Values are medians over {most} launches; ranges are from the lowest launch to the highest." if most > 1
+            else "One launch; ranges are its intervals. Launches differ by more.")
+    return [Text(common + kept, small=True), grid_of(columns, rows=[
+        (row.identity, "loses" if "FAIL" in status else "") for row, status in zip(rows, statuses)])]
+
+
+def columns_of(quantity, rows):
+    """A value, its range, and the base's value where there is one."""
+    columns = {Column(quantity.heading, quantity.column, True): [middle_of(row, quantity, NEW) for row in rows]}
+    ranges = [range_of(row, quantity) for row in rows]
+    if quantity.low or any(" to " in text for text in ranges):
+        columns[Column("range", f"{quantity.column} range", True)] = ranges
+    if any(row.base for row in rows):
+        columns[Column("base", f"{quantity.column} base", True)] = [middle_of(row, quantity, BASE) for row in rows]
+    return columns
+
+
+def range_of(row, quantity):
+    """The lowest and the highest launch, or the interval of one."""
+    texts = in_number_order(row.texts(quantity.column))
+    if len(texts) > 1:
+        return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
+    if not quantity.low or not texts:
+        return ""
+    cells = next(cells for cells in row.launches if cells.get(quantity.column) == texts[0])
+    low, high = (cells.get(column, "NA") for column in (quantity.low, quantity.high))
+    return "NA" if low == high == "NA" else f"{low} to {high}"
+
+
+def middle_of(row, quantity, side):
+    texts = row.texts(quantity.column, side)
+    if texts:
+        return median_text(texts)
+    return row.of(side)[0].get(quantity.column, "NA") if row.of(side) else "none"
+
+
+def status_of(row):
+    statuses = {cells.get("status", "NA") for cells in row.launches}
+    return ", ".join(sorted(statuses, key=status_rank)) or "only in the base"
+
+
+def words_of(row, column):
+    """The words that launches have in a column, of several how many have which; "" for none."""
+    words = [cells[column] for cells in row.launches if cells.get(column, "NA") != "NA"]
+    if len(set(words)) < 2:
+        return words[0] if words else ""
+    return ", ".join(f"{word} ({words.count(word)})" for word in sorted(set(words)))
+
+
+class Question(typing.NamedTuple):
+    """A section of the page: kinds of benchmarks.Benchmark that answer it, and what makes its matrix, parts of the
+    page, of the results."""
+
+    identity: str
+    heading: str
+    groups: tuple
+    matrix: typing.Callable = lambda tables: []
+
+
+QUESTIONS = (
+    Question("nonblocking", "Does non-blocking pay?", ("overlap_sweep", "overlap"), of_gains),
+    Question("messages", "How fast are messages?", ("pingpong",), of_messages),
+    Question("processor", "What does a message take of the processor?", ("mpi_overhead",), of_processor),
+    Question("rates", "How many messages go in a second?", ("msgrate", "msgrate_rma"), of_rates),
+    Question("synchronisation", "What does synchronisation cost?", ("syncbench",), of_synchronisation),
+    Question("collectives", "What do blocking collectives take?", ("collective",), of_collectives),
+    Question("halo_swaps", "Which halo swap is quickest?", ("halo",), of_halo),
+    Question("disturbances", "What disturbs?", ("noise",), of_noise),
+    Question("links", "Which node or link is slow?", ("linkmap",)),
+    Question("monitoring", "What does monitoring cost?", ("monitor_overhead",), of_monitor),
+    Question("program", "Where did the program's time go?", ("mpirtmon",)))
+
+
+def sections_of(tables, drawn):
+    """Those that the results have rows on; `drawn`: Figures by group."""
+    groups = plot.groups_of(tables)
+    others = [Question(f"of_{group}", benchmarks.entry_of(group).heading, (group,)) for group in groups
+              if benchmarks.entry_of(group).program]
+    return [section_of(question, tables, groups, drawn) for question in [*QUESTIONS, *others]
+            if any(group in groups for group in question.groups)]
+
+
+def section_of(question, tables, groups, drawn):
+    parts = [drawn[group] for group in question.groups if group in drawn][:1]
+    parts += [] if best_setting.is_varied(tables) else question.matrix(tables)
+    return Section(question.identity, question.heading, parts + [
+        closed(tables, group, groups[group]) for group in question.groups if group in groups])

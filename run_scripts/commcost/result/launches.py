@@ -1,0 +1,378 @@
+"""What each launch found for each row, of one or several sides.
+
+A launch is one file as a program wrote it, or one value of the column `run` in a file that holds
+several. Launches whose file was cut off, was interrupted or lost output don't count, with a
+warning: what is missing in them isn't missing by chance. A launch that was read twice on one side
+(a copy, or a file and the same run among others) counts once. Equal text of another benchmark, which
+has no date and no hosts, is no copy: only the same file is (Result.digest).
+"""
+
+import array
+import hashlib
+import math
+import typing
+
+from commcost.result import result_metadata
+from commcost.result.rank_test import median
+from commcost.result.result_reader import (NAMES_SHOWN, PATH_SHOWN, SHOWN, Result, ResultError, find_results,
+                                           parsed_number)
+from commcost.words import listed
+
+LAUNCHES_MAX = 10000  # in all files together; array("H") has their numbers
+WARNINGS_MAX = 50
+# From the best to the worst; a status that isn't here is worse than ok.
+STATUSES = ("ok", "budget", "max-size", "no-knee", "FAIL")
+FAILED = math.inf  # in place of a value that a row of wrong data has
+
+
+def status_rank(status):
+    """The place of a status in their order, from the best to the worst."""
+    return STATUSES.index(status) if status in STATUSES else 1
+
+
+def worst_status(statuses):
+    """The first of the worst ones."""
+    return max(statuses, key=status_rank)
+
+
+class Schema(typing.NamedTuple):
+    """Rows of the same benchmark with the same keys."""
+
+    benchmark: str
+    keys: tuple  # names
+
+
+class Values(typing.NamedTuple):
+    """What the launches of a side found for a quantity of a row."""
+
+    by_launch: dict  # the values by the launch's number, of those that have one
+    launches: int    # that have the row, with a value or without
+    failed: int      # of these, with wrong data: their values don't count
+
+    @property
+    def values(self):
+        return list(self.by_launch.values())
+
+
+class Series:
+    """A quantity of a row, and what launches found: pairs of a launch's number and a value, NaN for none."""
+
+    __slots__ = ("schema", "keys", "quantity", "more", "_launches", "_values")
+
+    def __init__(self, schema, keys, quantity, more):
+        self.schema, self.keys, self.quantity, self.more = schema, keys, quantity, more
+        self._launches, self._values = array.array("H"), array.array("d")
+
+    def add(self, launch, value):
+        self._launches.append(launch)
+        self._values.append(value)
+
+    def add_all(self, other):
+        self._launches.extend(other._launches)
+        self._values.extend(other._values)
+
+    def pairs(self):
+        """Launches and values, in the order in which they were read."""
+        return zip(self._launches, self._values)
+
+    def by_launch(self):
+        """The values by launch, in this order."""
+        found = {}
+        for launch, value in self.pairs():
+            found.setdefault(launch, []).append(value)
+        return found
+
+
+class Launch:
+    """What tells a launch from others, and whether it counts."""
+
+    def __init__(self, side, result):
+        self.side, self.result, self.rows, self.counts = side, result, hashlib.blake2b(digest_size=16), True
+        # Launches of one kind have the same rows, unless each finds its own.
+        self.kind = repr([result.benchmark, *map(result.metadata.get, sorted(result_metadata.OF_THE_ROWS))])
+
+
+class Said(typing.NamedTuple):
+    """A value of the metadata, the file that says so first, and the sides with such files."""
+
+    value: str
+    path: str
+    sides: set
+    parts: frozenset  # of the value, where there are several: the variables of mpi_variable
+
+
+class Launches:
+    """Launches of one or several sides, which are numbers from 0. Add all files, then call finish() once.
+
+    series     all series by schema, values of the keys and quantity, in the order they were met
+    launches   all launches
+    warnings   one line each
+    notes      one line each, about short results
+    said       by benchmark and key of the metadata: every value that is said, once
+    mixtures   sentences about what launches with the same rows differ in, which doesn't tell these rows apart
+    statuses   by schema and values of the keys: the worst status of launches that count
+    """
+
+    def __init__(self):
+        self.series, self.launches, self.warnings, self.notes = {}, [], [], []
+        self.said, self.statuses, self.mixtures = {}, {}, []
+        self._rows, self._files = {}, []  # by schema and keys: the worst status by launch; Results
+
+    def add(self, side, path):
+        """Adds a result, or a folder's results (results.find_results), to a side. ResultError for
+        what is none; of a folder such files are left out, with a warning, as long as others are left."""
+        (files, remarks), errors = find_results(path), []
+        self.warnings += remarks
+        for file in files:
+            first = len(self.launches)
+            try:
+                with Result(file) as result:
+                    self._add_file(side, result)
+            except ResultError as error:
+                if file == path or len(self.launches) == LAUNCHES_MAX:
+                    raise
+                errors.append(error)
+                self._leave_out(first, str(error))
+        if errors and len(errors) == len(files):
+            raise errors[0]
+
+    def finish(self):
+        """To be called once, after all files."""
+        self._find_twice()
+        short = [file for file in self._files if file.is_short]
+        for benchmark in dict.fromkeys(file.benchmark for file in short):
+            self._keep_common(benchmark, [file for file in self._files if file.benchmark == benchmark])
+        if short:
+            self.notes.append(f"{listed([file.path for file in short], NAMES_SHOWN)}: short, so only what all results "
+                              "of a benchmark say is compared: --output=FILE writes all")
+        for benchmark in dict.fromkeys(file.benchmark for file in self._files):
+            self._tell_apart(benchmark)
+        self._find_fewer_rows()
+        for row, by_launch in self._rows.items():
+            found = [status for launch, status in by_launch.items() if self.launches[launch].counts]
+            if found:
+                self.statuses[row] = worst_status(found)
+        self._rows = {}
+        repeated = sum(len(values) > 1 for series in self.series.values()
+                       for launch, values in series.by_launch().items() if self.launches[launch].counts)
+        if repeated:
+            self.warnings.append(f"launches have rows more than once ({repeated} values): the median counts")
+        if len(self.warnings) > WARNINGS_MAX:
+            more = len(self.warnings) - WARNINGS_MAX + 1
+            self.warnings[WARNINGS_MAX - 1:] = [f"{more} more warnings"]
+
+    def values(self, series, side):
+        """The Values of a series on a side. Of a row that a launch has several times the median counts."""
+        every = {number: found for number, found in series.by_launch().items()
+                 if self.launches[number].side == side and self.launches[number].counts}
+        good = {number: [value for value in found if not math.isnan(value)] for number, found in every.items()
+                if FAILED not in found}
+        by_launch = {number: median(found) for number, found in good.items() if found}
+        return Values(by_launch, len(every), len(every) - len(good))
+
+    def is_in_all(self, series, side):
+        """Whether all launches of a side have the row of a series, with a value or without, of those whose kind has it."""
+        have = series.by_launch()
+        there = [number for number, launch in enumerate(self.launches) if launch.side == side and launch.counts]
+        kinds = {self.launches[number].kind for number in there if number in have}
+        return all(number in have for number in there if self.launches[number].kind in kinds)
+
+    def count(self, side):
+        """How many launches of a side count."""
+        return sum(launch.side == side and launch.counts for launch in self.launches)
+
+    def _add_file(self, side, result):
+        schema, quantities = Schema(result.benchmark, tuple(result.keys)), result.quantities()
+        key_places = [result.place(name) for name in result.keys]
+        run_place = result.place("run") if result.is_merged else None
+        status_place = result.place("status")
+        self._files.append(result)
+        first = len(self.launches)
+        numbers = {} if result.is_merged else {None: self._add_launch(side, result)}
+        rows = failed_rows = 0
+        for cells in result.rows():
+            run = None if run_place is None else cells[run_place]
+            if run not in numbers:
+                numbers[run] = self._add_launch(side, result)
+            number = numbers[run]
+            keys = tuple(cells[place] for place in key_places)
+            status = cells[status_place] if status_place is not None else "ok"
+            rows, failed_rows = rows + 1, failed_rows + (status == "FAIL")
+            by_launch = self._rows.setdefault((schema, keys), {})
+            by_launch[number] = worst_status((by_launch.get(number, status), status))
+            same = [cell for place, cell in enumerate(cells) if place != run_place]
+            self.launches[number].rows.update(
+                "\0".join([result.benchmark, *same, ""]).encode("utf-8", "surrogateescape"))
+            for place, name, more in quantities:
+                value = parsed_number(cells[place])
+                if value is None and cells[place] != "NA":
+                    result.refuse(f"'{cells[place]:.{SHOWN}}' in the column {name} is no number, and not NA")
+                series = self.series.get((schema, keys, name))
+                if series is None:
+                    series = self.series[schema, keys, name] = Series(schema, keys, name, more)
+                if series.more != more:
+                    result.refuse(f"{name}: more is better here, and less is better in another result, or "
+                                  "the other way round")
+                series.add(number, FAILED if status == "FAIL" else math.nan if value is None else value)
+        for key, values in result.metadata.items():
+            said, value = self.said.setdefault((result.benchmark, key), {}), "; ".join(sorted(set(values)))
+            said.setdefault(value, Said(value, result.path, set(), frozenset(values))).sides.add(side)
+        self._check_end(result, first, rows, failed_rows)
+
+    def _add_launch(self, side, result):
+        if len(self.launches) == LAUNCHES_MAX:
+            raise ResultError(f"more than {LAUNCHES_MAX} launches: name fewer at a time")
+        self.launches.append(Launch(side, result))
+        return len(self.launches) - 1
+
+    def _check_end(self, result, first, rows, failed_rows):
+        """Sees to it that a launch counts only if its file has all that it found."""
+        path, end = f"{result.path:.{PATH_SHOWN}}", result.end
+        if rows == 0:
+            self.warnings.append(f"{path} has no rows")
+        if result.is_foreign:
+            self.warnings += [f"{path}: {remark.text}" for remark in result.remarks]
+        if result.cut_line is not None:
+            self.warnings.append(f"{path}: line {result.cut_line} was cut off and doesn't count")
+        interrupted = any(remark.kind == "warning" and remark.text.startswith("interrupted by ")
+                          for remark in result.remarks)
+        if interrupted and not result.is_merged:
+            self._leave_out(first, f"{path} was interrupted by a signal: rows may be missing")
+        elif end is None and result.has_end:
+            self._leave_out(first, f"{path} was cut off: it doesn't end with '# end:' (the "
+                            "program was killed, or there was no space)")
+        elif end is not None and end.status != 0 and failed_rows == 0 and not result.is_merged:
+            self._leave_out(first, f"{path} ends with an exit status other than 0 and no row that "
+                            "failed: rows may be missing")
+        if end is not None and end.rows != rows:
+            self.warnings.append(f"{path} has {rows} rows, and had {end.rows} when it was written")
+
+    def _leave_out(self, first, why):
+        self.warnings.append(f"{why}. It doesn't count")
+        for launch in self.launches[first:]:
+            launch.counts = False
+
+    def _keep_common(self, benchmark, files):
+        """Keeps the keys and quantities that all files of a benchmark have, since some are short. Where that
+        would make several rows of a launch one, all stay as they are: they have no rows in common."""
+        common = Schema(benchmark, tuple(key for key in files[0].keys if all(key in file.keys for file in files)))
+        quantities = set.intersection(*({name for _, name, _ in file.quantities()} for file in files))
+
+        def shortened(schema, keys):
+            if schema.benchmark != benchmark:
+                return schema, keys
+            cells = dict(zip(schema.keys, keys))
+            return common, tuple(cells[key] for key in common.keys)
+
+        rows = {}
+        for row, by_launch in self._rows.items():
+            there = rows.setdefault(shortened(*row), {})
+            for launch in there.keys() & by_launch.keys():
+                short, path = next(file.path for file in files if file.is_short), self.launches[launch].result.path
+                self.warnings.append(f"{short:.{PATH_SHOWN}} lacks keys by which rows of {path:.{PATH_SHOWN}} differ: "
+                                     "write it with --columns=all")
+                return
+            there.update(by_launch)
+        series, self._rows, self.series = self.series, rows, {}
+        for (schema, keys, quantity), one in series.items():
+            if schema.benchmark == benchmark and quantity not in quantities:
+                continue
+            one.schema, one.keys = shortened(schema, keys)
+            kept = self.series.setdefault((one.schema, one.keys, quantity), one)
+            if kept is not one:
+                kept.add_all(one)
+
+    def _tell_apart(self, benchmark):
+        """Gives rows of a benchmark that are of launches measured otherwise further keys, the metadata that tell."""
+        numbers = {id(file): number for number, file in enumerate(self._files) if file.benchmark == benchmark}
+        counted = [launch.counts and id(launch.result) in numbers for launch in self.launches]
+        several = {numbers[id(launch.result)]: (launch.side, launch.result.metadata)
+                   for launch, is_one in zip(self.launches, counted) if is_one}
+        groups = {frozenset(numbers[id(self.launches[launch].result)] for launch in by_launch if counted[launch])
+                  for (schema, _), by_launch in self._rows.items() if schema.benchmark == benchmark}
+        found = result_metadata.differing(several, groups, {name for number in several for name in self._files[number].header})
+        self.mixtures += result_metadata.sentences(benchmark, found, self._files)
+        if not found.names:
+            return
+        cells = [tuple(result_metadata.value_of(launch.result.metadata, key) for key in found.names) if is_one else ()
+                 for launch, is_one in zip(self.launches, counted)]
+        for launch, more in zip(self.launches, cells):
+            launch.kind += repr(more)
+
+        def apart(schema, keys, launch):
+            if schema.benchmark != benchmark:
+                return schema, keys
+            return schema._replace(keys=(*schema.keys, *found.names.values())), (*keys, *cells[launch])
+
+        rows, every, self._rows, self.series = self._rows, self.series, {}, {}
+        for row, by_launch in rows.items():
+            for launch, status in by_launch.items():
+                if cells[launch] or row[0].benchmark != benchmark:
+                    self._rows.setdefault(apart(*row, launch), {})[launch] = status
+        for (*row, quantity), series in every.items():
+            for launch, value in series.pairs() if row[0].benchmark == benchmark else ():
+                if cells[launch]:
+                    place = (*apart(*row, launch), quantity)
+                    self.series.setdefault(place, Series(*place, series.more)).add(launch, value)
+            if row[0].benchmark != benchmark:
+                self.series[(*row, quantity)] = series
+        places = {}  # of rows, whose quantities stay together
+        for schema, keys, _ in self.series:
+            places.setdefault((schema, keys), len(places))
+        self.series = dict(sorted(self.series.items(), key=lambda item: places[item[0][:2]]))
+
+    def _find_fewer_rows(self):
+        """Warns of launches of other benchmarks, whose outputs have no end that tells, that lack sizes
+        which most launches with the same table have."""
+        tables = {}  # by side and all of a row but its size: the launches that have it, of each size
+        for (schema, keys), by_launch in self._rows.items():
+            row = dict(zip(schema.keys, keys), size_bytes=None)
+            have = [number for number in by_launch if self.launches[number].counts and
+                    self.launches[number].result.is_foreign]
+            for side in {self.launches[number].side for number in have}:
+                tables.setdefault((side, schema.benchmark, *row.items()), []).append(
+                    {number for number in have if self.launches[number].side == side})
+        fewer = {}  # by side and benchmark: the numbers of launches
+        for (side, benchmark, *_), sizes in tables.items():
+            every = set().union(*sizes)
+            fewer.setdefault((side, benchmark), set()).update(
+                *(every - have for have in sizes if 2 * len(have) > len(every)))
+        for (_, benchmark), numbers in fewer.items():
+            paths = [f"{self.launches[number].result.path:.{PATH_SHOWN}}" for number in sorted(numbers)]
+            if paths:
+                self.warnings.append(f"{benchmark}: rows that most launches have are missing in "
+                                     f"{listed(paths, NAMES_SHOWN)}")
+
+    def _find_twice(self):
+        """A copy of its file, or by itself what it is among others: the first one counts."""
+        seen, twice = {}, []
+        for launch in self.launches:
+            if launch.counts:
+                others = seen.setdefault((launch.side, launch.rows.digest()), [])
+                same = [other.result for other in others if other.result is not launch.result and (
+                    other.result.is_merged != launch.result.is_merged or other.result.digest == launch.result.digest)]
+                launch.counts = not same
+                twice += [(launch.result.path, other.path) for other in same[:1]]
+                others.append(launch)
+        if twice:
+            self.warnings.append(f"{len(twice)} launches were read twice and count once ({twice[-1][0]:.200} is "
+                                 f"also in {twice[-1][1]:.200})")
+
+
+def key_columns(schemas, others):
+    """The names of all keys of these. ResultError for one that is called like another column of a table of them."""
+    keys = dict.fromkeys(key for schema in schemas for key in schema.keys)
+    for key in keys:
+        if key in others:
+            raise ResultError(f"the key '{key:.100}' is called like another column")
+    return list(keys)
+
+
+def read_launches(*sides):
+    """The Launches of sides, each the paths of its results."""
+    launches = Launches()
+    for side, paths in enumerate(sides):
+        for path in paths:
+            launches.add(side, path)
+    launches.finish()
+    return launches

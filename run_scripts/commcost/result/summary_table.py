@@ -1,0 +1,133 @@
+"""summary.tsv: the rows of all benchmarks over all launches, for spreadsheets and scripts: a header row
+and rows, tab-separated, without comments. A column for each key; a row for each quantity of each row,
+or (wide) one row with a column for each quantity. Several folders have their rows apart, with a column for
+the folder.
+"""
+
+import math
+import os
+import re
+import typing
+
+from commcost import command
+from commcost.command import complain
+from commcost.result import rank_test
+from commcost.result.benchmarks import unit_of
+from commcost.result.intervals import CONFIDENCE
+from commcost.result.launches import Series, Values, key_columns, read_launches
+from commcost.result.result_reader import ResultError, cell_text, labels_of, parsed_number
+from commcost.words import six_digits
+
+PROGRAM = "summarize.sh"
+MIXTURES_MAX = 5
+FOLDER = "results"  # the column
+OF_A_QUANTITY = ("quantity", "unit", "median", "lo", "hi", "min", "max")
+OF_A_ROW = ("launches", "status")
+
+
+class Line(typing.NamedTuple):
+    """A quantity of a row. The interval is that of the median over launches; its ends are None with fewer than six."""
+
+    series: Series
+    values: Values
+    median: typing.Optional[float]
+    interval: tuple
+    of_the_row: dict  # the benchmark, the folder if there are several, the row's keys, launches and status, by column
+
+
+def lines_of(launches, folder=""):
+    """The Lines of all quantities. One that a row never has is left out where the row has others. `folder`: what it is
+    called, if there are several."""
+    of_all = {FOLDER: folder} if folder else {}
+    found = [(series, launches.values(series, 0)) for series in launches.series.values()]
+    measured = {(series.schema, series.keys) for series, values in found if values.values}
+    return [Line(series, values, rank_test.median(values.values),
+                 rank_test.median_interval(values.values, CONFIDENCE) or (None, None),
+                 {"benchmark": series.schema.benchmark, **of_all, **dict(zip(series.schema.keys, series.keys)),
+                  "launches": values.launches, "status": launches.statuses[series.schema, series.keys]})
+            for series, values in found
+            if values.launches and (values.values or (series.schema, series.keys) not in measured)]
+
+
+def table_of(lines):
+    """The columns, and the rows by column: a row for each quantity. Numbers are floats, None is NA."""
+    rows = []
+    for line in lines:
+        quantity, values = line.series.quantity, line.values.values
+        rows.append({**line.of_the_row, **dict(zip(OF_A_QUANTITY, (
+            quantity, unit_of(quantity), line.median, *line.interval,
+            min(values, default=None), max(values, default=None))))})
+    return [*columns_before(lines), *OF_A_QUANTITY, *OF_A_ROW], rows
+
+
+def wide_table_of(lines):
+    """The same with one row for all quantities of a row, and their medians in a column each."""
+    # What is a quantity of some rows may be a key of others: a size that launches chose.
+    columns = dict.fromkeys([*columns_before(lines), *(line.series.quantity for line in lines), *OF_A_ROW])
+    rows = {}
+    for line in lines:
+        row = rows.setdefault((line.of_the_row.get(FOLDER), line.series.schema, line.series.keys),
+                              dict(line.of_the_row))
+        row[line.series.quantity] = line.median
+    return list(columns), list(rows.values())
+
+
+def columns_before(lines):
+    """The benchmark, the folder, and all benchmarks' keys."""
+    own = ["benchmark", *([FOLDER] if FOLDER in lines[0].of_the_row else [])]
+    return own + key_columns((line.series.schema for line in lines), (*own, *OF_A_QUANTITY, *OF_A_ROW))
+
+
+def text_of(columns, rows, decimal="."):
+    """The table as text. `decimal` is the sign between a number's whole part and the rest."""
+    def cell(value):
+        text = "NA" if value is None else six_digits(value) if isinstance(value, float) else cell_text(str(value))
+        if parsed_number(text) is not None:
+            return text.replace(".", decimal)
+        # In quotes what a spreadsheet may take for a date or a number: 2-3, 1/2, 1,4.
+        return f'"{text}"' if re.fullmatch("[0-9][-0-9,.:/]*", text) else text
+    cells = [columns, *([row.get(column, "") for column in columns] for row in rows)]
+    return "".join("\t".join(map(cell, line)) + "\n" for line in cells)
+
+
+def summarize(paths, decimal=".", is_wide=False):
+    """The summary of results and folders of results, as one text, and what is to be said of it, a
+    list of lines. ResultError for what is no result."""
+    paths = list(dict.fromkeys(paths))
+    are_apart = len(paths) > 1 and any(map(os.path.isdir, paths))
+    lines, notes, warnings = [], [], []
+    for several, folder in zip([[path] for path in paths], labels_of(paths)) if are_apart else [(paths, "")]:
+        launches = read_launches(several)
+        lines += lines_of(launches, folder)
+        notes += launches.notes
+        warnings += launches.warnings + launches.mixtures[:MIXTURES_MAX]
+    if not lines:
+        why = warnings[-1] if warnings else "no column of its rows is a result"
+        raise ResultError(f"{paths[0]:.200}: no values: {why}")
+    remarks = [f"note: {text}" for text in notes] + [f"warning: {text}" for text in warnings]
+    few = sum(line.interval[0] is None for line in lines)
+    if few:
+        remarks.append(f"note: {few} of {len(lines)} quantities have fewer than 6 launches and so no "
+                       "interval: run more (run_suite.sh --runs=6)")
+    return text_of(*(wide_table_of if is_wide else table_of)(lines), decimal), remarks
+
+
+def main(words):
+    made = command.Parser(
+        PROGRAM, f"{PROGRAM} [OPTION]... RESULTS...",
+        """Puts all launches of all benchmarks into one table for spreadsheets: a column for
+each key, and a row for each quantity, with the median over launches, its 95 %
+interval (NA with fewer than six launches), min and max. RESULTS are folders of
+results, as run_suite.sh leaves them, or single files. Several folders have their
+rows apart, with a column `results`; launches in several files are put together.""")
+    made.add_argument("--output", metavar="FILE", help="write the table to FILE, not stdout")
+    made.add_argument("--decimal", choices=(".", ","), default=".",
+                      help="the decimal sign that the spreadsheet expects (default: .)")
+    made.add_argument("--wide", action="store_true", help="one row for all quantities, with their medians "
+                      "in a column each, for charts")
+    options = made.parse_with_results(words, math.inf)
+    text, remarks = summarize(options.paths, options.decimal, options.wide)
+    command.write_to(options.output, text)
+    for remark in remarks:
+        complain(PROGRAM, remark)
+    return command.EXIT_DONE

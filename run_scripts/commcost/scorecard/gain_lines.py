@@ -1,0 +1,302 @@
+"""Does it pay? For the scorecard: a function for each question, which comes to Judged sizes of what it asks about.
+
+Answers rest on launches, six or more. The programs' own verdicts (their column verdict) know one launch only.
+"""
+
+import functools
+import itertools
+import typing
+
+from commcost.result import benchmarks
+from commcost.result.intervals import LAUNCHES_ENOUGH, THRESHOLD_PCT, Measured, is_above, is_below
+from commcost.result.tables import NEW, Row, threshold_of
+from commcost.scorecard import cost_lines
+from commcost.scorecard.fact_lines import UNSURE, Line, grouped, number, size_text
+from commcost.words import listed
+
+YES, PARTLY, EVEN, NO = "yes", "partly", "even", "no"
+LOSES = "loses"  # of a size, for which the answer is no
+ANSWERS = YES, PARTLY, EVEN, NO, UNSURE
+LINES = 12           # from which on lines leave out at which sizes
+MANY = 8             # sizes, of which one alone may be chance
+HIDES_PCT, BARE_PCT = 50, 10  # of an operation's time: so much hidden is worth it, so little is not
+
+NAMES = {"isend": "send", "irecv": "receive", "sendrecv": "send with receive", "ibcast": "broadcast"}
+FAMILIES = {"halo": "Non-blocking halo by ", "partitioned": "Message in partitions: "}
+# By family: what to do where it pays, and where it doesn't.
+TODO = {"Non-blocking ": ("work before MPI_Wait", "keep it blocking"),
+        FAMILIES["halo"]: ("work before MPI_Wait", "work after the swap"),
+        FAMILIES["partitioned"]: ("use them", "send it whole"),
+        "Work during ": ("", ""),
+        "MPI_Test during ": ("", "don't call it"),
+        "Persistent requests for ": ("use them", "use new ones"),
+        "": ("use MPI_Put", "use MPI_Send")}
+
+
+class Size(typing.NamedTuple):
+    """What is true at a size: the verdict, and what is saved in percent, of the time that it takes otherwise."""
+
+    where: str
+    row: Row
+    verdict: str
+    saved_pct: float
+    launches: int            # that found it
+    calls: str = ""          # of MPI_Test, with which that is
+    is_hidden: bool = False  # saved_pct is what can be hidden, and no more is known
+    is_bare: bool = False    # hardly anything can
+
+
+class Answer(typing.NamedTuple):
+    """An answer about something of a family, and the Sizes for which it holds, of all sizes."""
+
+    family: str
+    name: str
+    sizes: list
+    every: list
+
+    @property
+    def verdict(self):
+        """Even is no gain, too."""
+        found = {size.verdict for size in self.sizes}
+        return found.pop() if len(found) == 1 and LOSES not in found else NO
+
+    @property
+    def since(self):
+        first, last = self.sizes[0], self.sizes[-1]
+        if self.verdict == UNSURE or len(self.sizes) == len(self.every) > 1 or not first.where:
+            return ""
+        if first is last:
+            return f"at {first.where}"
+        if last is self.every[-1]:
+            return f"from {first.where}"
+        return f"to {last.where}" if first is self.every[0] else f"{first.where} – {last.where}"
+
+
+def answers_of(family, name, sizes):
+    """The Answers of verdicts by size: yes at the most sizes in a row, and no; without either what holds at the most. One
+    size of many is no answer."""
+    runs = [list(run) for _, run in itertools.groupby(
+        sizes, lambda size: NO if size.verdict in (EVEN, LOSES) else size.verdict)]
+    enough = [run for run in runs if len(run) > 1 or len(sizes) < MANY]
+    yes, no = ([run for run in enough if any(size.verdict in verdicts for size in run)]
+               for verdicts in ((YES,), (NO, LOSES)))
+    # Of those with the most sizes the last.
+    return [Answer(family, name, max(reversed(some), key=len), sizes)
+            for some in ((yes, no) if yes or no else (runs,)) if some]
+
+
+def does_it_pay(tables):
+    """The Lines of all questions. What has the same answer at the same sizes shares one; of many, what has the same
+    answer. Verdicts are in their order, questions in theirs."""
+    every = [answer for question in GAINS for asked in question(tables) if asked[-1] for answer in answers_of(*asked)]
+    groups = grouped(every, lambda answer: (answer.family, answer.verdict, answer.since))
+    if len(groups) > LINES:
+        groups = grouped(every, lambda answer: (answer.family, answer.verdict))
+    return [line_of(group) for group in sorted(groups, key=lambda group: ANSWERS.index(group[0].verdict))]
+
+
+def line_of(answers):
+    """The Line of Answers of a family with the same verdict."""
+    family, verdict = answers[0].family, answers[0].verdict
+    places = {answer.since for answer in answers}
+    sizes = [size for answer in answers for size in answer.sizes]
+    return Line(family + listed(list(dict.fromkeys(answer.name for answer in answers))), verdict,
+                places.pop() if len(places) == 1 else "at some sizes", "", why(verdict, sizes),
+                tuple(size.row.identity for size in sizes), todo_of(family, verdict, sizes))
+
+
+def todo_of(family, verdict, sizes):
+    """"" where nothing follows: what can be hidden says nothing of the blocking call."""
+    gain, loss = TODO[family]
+    if verdict == YES:
+        return gain
+    return loss if verdict == NO and not any(size.is_hidden for size in sizes) else ""
+
+
+def why(verdict, sizes):
+    """The reason of a verdict, or what would make it clear."""
+    if verdict == UNSURE:
+        are_enough = all(size.launches >= LAUNCHES_ENOUGH for size in sizes)
+        return "launches disagree" if are_enough else "needs more launches"
+    if verdict in (EVEN, NO) and all(size.is_bare for size in sizes):
+        return f"less than {BARE_PCT} % can be hidden"
+    if verdict == EVEN:
+        return "makes no difference"
+    if verdict == NO:
+        most = max((-size.saved_pct for size in sizes if size.verdict == LOSES), default=None)
+        if most is None:
+            return "saves nothing"
+        return f"costs up to {most:.0f} %" if most < 100 else f"takes up to {times_text(1 + most / 100)} times as long"
+    low, high = (f"{end(size.saved_pct for size in sizes):.0f}" for end in (min, max))
+    calls = ", ".join(dict.fromkeys(size.calls for size in sizes))
+    share = f"{low if low == high else f'{low} to {high}'} %"
+    return (f"{share} of the time is free for work" if sizes[0].is_hidden else f"saves {share}") + (
+        (f" with {calls} call{'' if calls == '1' else 's'}" if calls else ""))
+
+
+def times_text(factor):
+    """A factor with two digits, all of them where it has more before the point: 3.5, 120."""
+    return number(factor, factor, ((0, 1, ""),), 2)
+
+
+# ---- verdicts ------------------------------------------------------------------------------------
+
+def verdict_on(gain, threshold):
+    """Whether a Measured gain is above the threshold (YES), below its negative (LOSES) or between (EVEN); NO: LOSES or
+    EVEN. UNSURE of None."""
+    if gain is None:
+        return UNSURE
+    if is_above(gain, threshold):
+        return YES
+    if not is_below(gain, threshold):
+        return UNSURE
+    return LOSES if is_below(gain, -threshold) else EVEN if is_above(gain, -threshold) else NO
+
+
+def of_share(where, row, share):
+    """The Size by how much of the time the processor can work, in percent."""
+    is_bare = is_below(share, BARE_PCT)
+    verdict = (NO if is_bare else YES if is_above(share, HIDES_PCT) else
+               PARTLY if is_above(share, BARE_PCT) and is_below(share, HIDES_PCT) else UNSURE)
+    return Size(where, row, verdict, share.value, share.launches, is_hidden=True, is_bare=is_bare)
+
+
+# ---- what overlap_* measured ---------------------------------------------------------------------
+
+class Way(typing.NamedTuple):
+    """A way to communicate: what tells rows apart but for the size and calls of MPI_Test."""
+
+    collective: str
+    form: str
+    method: str
+    partitions: str
+
+    @property
+    def name(self):
+        return {"halo": self.method.replace("isend/irecv ", ""), "partitioned": self.partitions}.get(
+            self.collective, NAMES.get(self.collective, self.collective.lstrip("i").replace("_", " ")))
+
+    @property
+    def full_name(self):
+        return {"halo": "halo by ", "partitioned": "partitions: "}.get(self.collective, "") + self.name
+
+
+class Case(typing.NamedTuple):
+    """A row of a way, with what decides: Measured ones, None where there is no value; and the threshold."""
+
+    calls: str  # of MPI_Test: a number, or auto
+    size: float
+    row: Row
+    overlap: typing.Optional[Measured]
+    blocking: typing.Optional[Measured]
+    exposed: typing.Optional[Measured]
+    gain: typing.Optional[Measured]
+    threshold_pct: float
+
+    @property
+    def where(self):
+        """The size in words; "" for what has none."""
+        box = self.row.keys.get("local", "NA")
+        return box if box != "NA" else size_text(self.size) if self.size else ""
+
+    def against(self, other):
+        """The Size of this case instead of another of the same size: by what stays exposed, in percent of the
+        blocking call. None where no launch has both."""
+        saved = self.row.saved_pct(other.row, "exposed_us", "blocking_us" if other.blocking else None)
+        found = self.row.median("best_test_calls") if self.calls == "auto" else None
+        calls = f"{found:.3g}" if found is not None else "" if self.calls == "0" else self.calls
+        return saved and Size(self.where, self.row, verdict_on(saved, self.threshold_pct), saved.value, saved.launches,
+                              calls)
+
+    @property
+    def against_blocking(self):
+        """The Size by what is gained against the blocking call, or where that wasn't measured, by what is hidden;
+        None where there is neither."""
+        if self.gain is None:
+            return None if self.overlap is None else of_share(self.where, self.row, self.overlap)
+        return Size(self.where, self.row, verdict_on(self.gain, self.threshold_pct), self.gain.value, self.gain.launches,
+                    is_bare=self.overlap is not None and is_below(self.overlap, BARE_PCT))
+
+
+@functools.lru_cache(maxsize=1)  # several questions ask
+def cases_of(tables):
+    """All Cases by way, by rising size: of those that were measured over sizes these, of others that of the
+    time-driven model."""
+    found = {}
+    for kind in tables.kinds():
+        if not benchmarks.is_overlap(kind):
+            continue
+        threshold_pct = threshold_of(tables.of(NEW, kind))
+        for row in tables.rows(kind):
+            way = Way(*(row.keys[column] for column in Way._fields))
+            values = (tables.value(row, kind, column)
+                      for column in ("overlap_pct", "blocking_us", "exposed_us", "gain_pct"))
+            found.setdefault(way, {}).setdefault(benchmarks.entry_of(kind).kind, []).append(
+                Case(row.keys["test_calls"], row.size(), row, *values,
+                     THRESHOLD_PCT if threshold_pct is None else threshold_pct))
+    return {way: sorted(by_kind.get("overlap_sweep") or by_kind["overlap"], key=lambda case: case.size)
+            for way, by_kind in found.items()}
+
+
+def best_of(sizes):
+    """The one of several ways that saves most, of those that surely save something if any does."""
+    return max(sizes, key=lambda size: (size.verdict == YES, size.saved_pct))
+
+
+# ---- the questions: a family, a name and sizes for each thing that they ask about ------------------
+
+def nonblocking(tables):
+    """Operations against their blocking calls: without calls of MPI_Test where there are such rows, and persistent ones
+    only where there are no others."""
+    ways = cases_of(tables)
+    for way, cases in ways.items():
+        if way.form != "persistent" or way._replace(form="nonblocking") not in ways:
+            usual = [case for case in cases if case.calls == "0"] or cases
+            sizes = [case.against_blocking for case in usual]
+            yield FAMILIES.get(way.collective, "Non-blocking "), way.name, list(filter(None, sizes))
+
+
+def mpi_test(tables):
+    """Calls of MPI_Test during the work, where it was measured with some and without: with the best number."""
+    for way, cases in cases_of(tables).items():
+        sizes = []
+        for without in cases:
+            tested = [case for case in cases if case.where == without.where and case.calls != "0" and case.exposed]
+            if without.calls == "0" and without.exposed:
+                sizes.append(list(filter(None, (case.against(without) for case in tested))))
+        yield "MPI_Test during ", way.full_name, list(map(best_of, filter(None, sizes)))
+
+
+def persistent(tables):
+    """Persistent requests, where both were measured alike."""
+    ways = cases_of(tables)
+    for way, cases in ways.items():
+        others = ways.get(way._replace(form="nonblocking"), []) if way.form == "persistent" else []
+        usual = {case.where: case for case in others if case.calls == "0" and case.exposed}
+        yield "Persistent requests for ", way.full_name, list(filter(None, (
+            case.against(usual[case.where]) for case in cases
+            if case.calls == "0" and case.exposed and case.where in usual)))
+
+
+def work_during_messages(tables):
+    """How much of a transfer's time the processor has for work."""
+    for direction, name in (("send", "a send"), ("recv", "a receive")):
+        pairs = cost_lines.of_direction(tables, "avail(%)", direction)
+        yield "Work during ", name, [of_share(size_text(row.size("msgsize")), row, share) for row, share in pairs]
+
+
+def put(tables):
+    """A put, with what tells its partner, against a send: by the quickest of several ways to put."""
+    sends = {row.keys["blksize"]: row for row, _ in cost_lines.of_pattern(tables, "latency_us", "MPI Send")}
+    ways = {}
+    for row, _ in cost_lines.of_pattern(tables, "latency_us", "put"):
+        send = sends.get(row.keys["blksize"])
+        saved = row.saved_pct(send, "latency_us") if send else None
+        if saved:
+            size = Size(size_text(cost_lines.bytes_of(row)), row, verdict_on(saved, THRESHOLD_PCT), saved.value,
+                        saved.launches)
+            ways.setdefault(row.keys["blksize"], []).append(size)
+    yield "", "MPI_Put instead of send", list(map(best_of, ways.values()))
+
+
+GAINS = (nonblocking, work_during_messages, mpi_test, persistent, put)

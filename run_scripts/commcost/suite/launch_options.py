@@ -1,0 +1,233 @@
+"""Options that the scripts which launch programs share: their values, and what a results folder keeps of them."""
+
+import argparse
+import os
+import re
+import time
+
+from commcost import command
+from commcost.command import Failure, UsageError
+from commcost.suite import launchers, suite_folder
+from commcost.system import IS_TREE, TOP, from_here, script, to_paste
+
+KEPT_PLACE = ("launcher", "ranks", "ranks_per_node", "hosts", "bind")  # in the order in which they are kept
+FLAGS = ("--quick", "--essentials")
+REPEATED = ("options", "vary", "choices")
+# Those that --resume takes from a folder whatever their values are.
+TAKEN = ("benchmarks", "runs", "quick", "essentials", "limit", "ranks", "ranks-per-node", "operations", "sizes",
+         "min-gain", "launches", "max-time", "programs", "memory")
+RANKS_HELP = ("default: Slurm's tasks, PBS's slots, all of the hosts, or this machine's cores (2 to 8; hardware "
+              "threads of one core count once), or fewer where a control group's quota gives less time")
+OF_FILES = ("--dump-samples", "--exclude")  # of programs, which write a file
+
+
+def text(value):
+    """The type of an option with any value that is a line."""
+    if not value:
+        raise argparse.ArgumentTypeError("needs a value")
+    if has_controls(value):
+        raise argparse.ArgumentTypeError("no tabs, line breaks or other control characters")
+    return value
+
+
+def has_controls(value):
+    return re.search(f"[{command.CONTROLS}]", value) is not None
+
+
+def count(value):
+    if not re.fullmatch("[1-9][0-9]{0,5}", value):
+        raise argparse.ArgumentTypeError(f"'{value:.200}': use a whole number from 1")
+    return int(value)
+
+
+def duration(value):
+    """90, 90s, 30m, 2h or 1:30:00 in seconds."""
+    found = re.fullmatch("([0-9]{1,9})([smh]?)|([0-9]{1,5}):([0-9][0-9]):([0-9][0-9])", value)
+    if not found:
+        raise argparse.ArgumentTypeError(f"'{value:.200}': use a time like 90, 30m, 2h or 1:30:00")
+    number, unit, *parts = found.groups()
+    if number:
+        return int(number) * {"": 1, "s": 1, "m": 60, "h": 3600}[unit]
+    return sum(int(part) * seconds for part, seconds in zip(parts, (3600, 60, 1)))
+
+
+def limit(value):
+    """A duration that a launch may take."""
+    seconds = duration(value)
+    if not seconds:
+        raise argparse.ArgumentTypeError(f"'{value:.200}': needs at least 1 s")
+    return seconds
+
+
+def folder_there(value):
+    if not os.path.isdir(text(value)):
+        raise argparse.ArgumentTypeError(f"no folder '{value:.200}'")
+    return os.path.abspath(value)
+
+
+def launcher(value):
+    return launchers.absolute(text(value))
+
+
+def list_of(taken, what):
+    """The type of an option whose value has commas; taken(word) is a value, or None."""
+    def parse(words):
+        found = [taken(word) for word in text(words).split(",")]
+        if None in found:
+            raise argparse.ArgumentTypeError(f"'{words:.200}': {what}")
+        return list(dict.fromkeys(found))
+    return parse
+
+
+def size_that(fits):
+    """For list_of: sizes like 8, 64K and 4M, of which fits(size) is true."""
+    def taken(word):
+        found = re.fullmatch("([0-9]{1,9})([KMG]?)", word)
+        size = int(found.group(1)) << {"": 0, "K": 10, "M": 20, "G": 30}[found.group(2)] if found else 0
+        return size if size >= 8 and fits(size) else None
+    return taken
+
+
+def add_shared(made, output, again, **ranks):
+    """The options of all scripts that launch programs: where to run, and where results go. `again`: what --resume wants
+    again besides; `ranks`: what add_argument needs of --ranks. Returns the last group's add_argument."""
+    add = made.add_argument_group("Where to run").add_argument
+    add("--launcher", metavar="WHICH", type=launcher, help="hydra, openmpi, srun, or a command "
+        "with words, like 'srun --mpi=pmi2'. One that is none of these three needs {ranks}, and may have "
+        "{ranks_per_node}, {nodes}, {hosts}, {bind}: 'aprun -n {ranks} -N {ranks_per_node}'. Default: "
+        "srun in a Slurm job, else the mpirun that goes with the build")
+    add("--ranks", **ranks)
+    add("--ranks-per-node", metavar="N", type=count)
+    add("--hosts", metavar="LIST", type=text, help="with commas")
+    add("--bind", metavar="TO", type=text, help="core, socket, none (as the launcher binds "
+        "by itself), or what the launcher takes. Default, but for srun and launchers with words: a core "
+        "for each thread of a rank, where there are as many and the MPI library has no threads of its "
+        "own")
+    add("--build", metavar="FOLDER", type=folder_there, help="default: build")
+    add = made.add_argument_group("Where results go").add_argument
+    add("--output", metavar="FOLDER", type=text, help=f"default: results/{output}. A folder that was begun with the "
+        "same options and not finished is resumed: what is there isn't measured again, what was cut off is. "
+        "Other options are refused")
+    add("--resume", metavar="FOLDER", type=folder_there, help="resume that folder with the options that it was "
+        "begun with. What could lead elsewhere is to be given again: --build, unless it is the default; "
+        f"--launcher, unless it is hydra, openmpi, srun or the build's own{again}")
+    return add
+
+
+def parsed(made, kept, words):
+    """The options of a call, with those of the folder that it resumes before them; `kept` of them, as words, are those
+    of these names that make the results what they are."""
+    options = made.parse_args(words)
+    if options.resume:
+        options = made.parse_args(resumed_words(made, kept, options) + words)
+        options.output = options.resume
+    options.kept = kept_words(made, kept, options)
+    return options
+
+
+def fill_in(options, prefix=""):
+    """Fills in --build, --hosts, --launcher, --bind and --output where they were not given; `is_new` says that the last
+    one wasn't. Failure without a build."""
+    options.build = options.build or own_build()
+    if not options.build:
+        raise Failure(f"no folder {os.path.join(TOP, 'build')}: build first, or use --build=FOLDER")
+    for name in ("launcher", "hosts", "bind"):
+        setattr(options, name, getattr(options, name) or "")
+    options.is_new = not options.output
+    # Installed, the tree is not the user's to write to.
+    options.output = options.output or from_here(os.path.join(
+        TOP if IS_TREE else os.getcwd(), "results", prefix + time.strftime("%Y-%m-%d_%H%M%S")))
+
+
+def kept_words(made, kept, options):
+    """The options of these names that were given, as words: --name=value, or --name of a flag."""
+    words = []
+    for name in kept:
+        value = getattr(options, name)
+        for one in value if name in REPEATED else [value]:
+            if one and one != made.get_default(name):
+                shown = ",".join(map(str, one)) if isinstance(one, list) else one
+                words.append(f"--{name.replace('_', '-')}" + ("" if one is True else f"={shown}"))
+    return words
+
+
+def own_build():
+    """The tree's, or as installed, in share/commcost; "" where there is none yet."""
+    folders = (os.path.join(TOP, "build"), os.path.join(TOP, "../../libexec/commcost"))
+    return next((os.path.abspath(path) for path in folders if os.path.isdir(path)), "")
+
+
+def resumed_words(made, kept, options):
+    """The options that the folder was begun with, but for those that are given again, as words. They are
+    text from somebody's folder, a line each: what could lead elsewhere is refused."""
+    path, given = options.resume, kept_words(made, kept, options)
+    there = suite_folder.Folder(path)
+    there.check()
+    if not os.path.exists(there.of_suite("options")):
+        raise UsageError(f"--resume: {made.prog} has begun nothing in '{path:.200}'")
+    lines = there.read("options").splitlines()
+    for line in lines:
+        if not is_kept(line, kept):
+            raise UsageError(f"--resume: '{path:.200}/suite/options' has a line that is no option of {made.prog}: "
+                             f"'{line:.200}'")
+    named = dict(word[2:].partition("=")[::2] for word in given)
+    words = [line for line in lines if line[2:].partition("=")[0] not in named]
+    lacking = given_again(words, named.get("build") or own_build())
+    if lacking:
+        raise UsageError(f"--resume: it was begun with {to_paste(*lacking)}: that is not taken from a results folder, give "
+                         "it again")
+    return words
+
+
+def is_kept(line, kept):
+    """True if a line is one of kept_words."""
+    name, equals, value = line[2:].partition("=")
+    return line.startswith("--") and not has_controls(line) and (
+        line in FLAGS or name.replace("-", "_") in kept and bool(equals and value))
+
+
+def given_again(words, build):
+    """Those of a folder's options that --resume wants again: all of a name, so that their order stays."""
+    names = {word.partition("=")[0] for word in words
+             if not is_taken(word, own_build() if word.startswith("--build=") else build)}
+    return [word for word in words if word.partition("=")[0] in names]
+
+
+def is_taken(word, build):
+    """Whether --resume takes an option from the results folder: not if it could start a program that
+    isn't the build's, lead to another host, or name a file."""
+    name, _, value = word[2:].partition("=")
+    if name == "build":
+        return bool(build) and os.path.realpath(value) == os.path.realpath(build)
+    if name == "launcher":
+        return value in launchers.KINDS or value == launchers.built_launcher(build)
+    if name == "bind":
+        return re.fullmatch("[A-Za-z][A-Za-z0-9_.,:=-]*", value) is not None
+    if name == "options":
+        return not names_any(value.partition(":")[2].split(), OF_FILES)
+    return name in TAKEN
+
+
+def names_any(words, options):
+    """Whether any of a program's words is one of these options, abbreviated, too."""
+    names = [word.split("=")[0] for word in words]
+    return any(len(name) > 2 and option.startswith(name) for name in names for option in options)
+
+
+def begun_with(path, kept):
+    """The options of these names that a folder was begun with, as words; None where nothing was begun with such."""
+    there = suite_folder.Folder(path)
+    words = there.read("options").splitlines()
+    return words if there.read("plan.tsv") and all(is_kept(word, kept) for word in words) else None
+
+
+def going_on(program, path, kept, *more):
+    """The command that resumes a folder that was begun with these options, and with more of them."""
+    build = next((word[len("--build="):] for word in kept if word.startswith("--build=")), own_build())
+    return to_paste(script(program), f"--resume={os.path.abspath(path)}", *given_again(kept, build), *more)
+
+
+def main(words):
+    """The command that a script tells its user."""
+    print(to_paste(*words))
+    return command.EXIT_DONE

@@ -1,0 +1,300 @@
+"""How jobs are started: a class for each kind of launcher, which knows its words for ranks, hosts
+and binding. A new kind is a class here, in KINDS."""
+
+import os
+import re
+import shutil
+import subprocess
+import time
+import typing
+
+from commcost.command import Failure, UsageError
+from commcost.suite import processor_count
+from commcost.system import lines_of, said_by, to_paste
+
+
+class Job(typing.NamedTuple):
+    """What launches are to have. None and "": as the launcher does by itself."""
+
+    ranks: int
+    ranks_per_node: typing.Optional[int] = None
+    hosts: str = ""
+    bind: str = ""
+    has_progress_threads: bool = False  # the MPI library's own, in any launch
+
+    @property
+    def nodes(self):
+        """On how many nodes the ranks run; 1 where neither options nor the scheduler say it."""
+        if self.hosts:
+            return len(self.hosts.split(","))
+        if self.ranks_per_node:
+            return -(-self.ranks // self.ranks_per_node)
+        if slurm_number("SLURM_JOB_NUM_NODES"):
+            return slurm_number("SLURM_JOB_NUM_NODES")
+        nodes = pbs_nodes()
+        return len(set(nodes)) if nodes else 1
+
+
+class Launch(typing.NamedTuple):
+    """A launch of a job: all of its ranks, or few of them."""
+
+    ranks: int
+    threads: int     # of a rank
+    variables: dict  # of the environment that ranks must get
+
+
+def pbs_nodes():
+    """The lines of PBS_NODEFILE, a slot each."""
+    return lines_of(os.environ.get("PBS_NODEFILE", ""))
+
+
+def slurm_number(name):
+    """A number that Slurm says of the job; None where it says nothing."""
+    text = os.environ.get(name, "")
+    if text and not re.fullmatch("[1-9][0-9]{0,8}", text):
+        raise UsageError(f"{name}='{text}' is no number: give --ranks, and --ranks-per-node or --hosts")
+    return int(text) if text else None
+
+
+def slurm_tasks():
+    """The ranks of a Slurm job; None where it says nothing. It says the same in two ways, which may contradict."""
+    tasks, nodes = slurm_number("SLURM_NTASKS"), slurm_number("SLURM_JOB_NUM_NODES")
+    name, by_node = "SLURM_TASKS_PER_NODE", os.environ.get("SLURM_TASKS_PER_NODE", "")
+    if not by_node:
+        return tasks
+    parts = [re.fullmatch(r"([1-9][0-9]{0,6})(?:\(x([1-9][0-9]{0,6})\))?", part) for part in by_node.split(",")]
+    if not all(parts):
+        raise UsageError(f"{name}='{by_node}' is no list of numbers like '4(x2),3': give --ranks")
+    counts = [(int(part.group(1)), int(part.group(2) or 1)) for part in parts]
+    total, count = sum(number * times for number, times in counts), sum(times for _, times in counts)
+    for other, known, found in (("SLURM_NTASKS", tasks, total), ("SLURM_JOB_NUM_NODES", nodes, count)):
+        if known not in (None, found):
+            raise UsageError(f"{other}={known} contradicts {name}='{by_node}': give --ranks, and --ranks-per-node "
+                             "where there are several nodes")
+    # Without a number of tasks these are logical processors.
+    return total if tasks is not None else min(total, count * cores_of_node())
+
+
+def slurm_time_left_s():
+    """Seconds until Slurm ends the job that this runs in; None outside of a job, or if the job has no end."""
+    job, end = os.environ.get("SLURM_JOB_ID"), os.environ.get("SLURM_JOB_END_TIME", "")
+    left = said_by("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip() if job else ""
+    found = re.fullmatch("(?:(?:([0-9]{1,5})-)?([0-9]{1,2}):)?([0-9]{1,2}):([0-9]{2})", left)
+    if found:
+        return sum(int(part or 0) * seconds for part, seconds in zip(found.groups(), (86400, 3600, 60, 1)))
+    # Slurm 23.02 and newer also set the end, which a changed time limit leaves as it was.
+    return int(end) - int(time.time()) if job and not left and re.fullmatch("[0-9]{1,11}", end) else None
+
+
+def cores_of_node():
+    """Those of this machine, if it is a node of a Slurm job; else what doesn't limit anything."""
+    return processor_count.ranks_with_room() if os.environ.get("SLURMD_NODENAME") else 1 << 30
+
+
+def progresses_asynchronously(environment):
+    """Whether a variable asks an MPI library for threads of its own."""
+    return any(environment.get(name, "0") not in ("", "0", "no", "off", "false")
+               for name in ("MPIR_CVAR_ASYNC_PROGRESS", "MPICH_ASYNC_PROGRESS", "I_MPI_ASYNC_PROGRESS"))
+
+
+def version_of(command):
+    """What a launcher says of itself."""
+    return said_by(command, "--version", errors=subprocess.STDOUT)
+
+
+class Place(typing.NamedTuple):
+    """Where the ranks of a launch run."""
+
+    per_node: typing.Optional[int]
+    nodes: int
+    slots: int  # of a host
+    cores: int  # to how many a rank is bound by default; 0: it isn't bound
+    bind: str   # to what the user wants it bound, "" for the default or none
+
+
+def place_of(job, launch):
+    """The Place of a launch. Few ranks get one node each: it is the network that they are about. Without slots
+    hydra deals the ranks out one by one, and with Open MPI the first host would get them all. A rank that moves
+    between cores, or shares one, takes other times from launch to launch: so each of its threads has one."""
+    per_node, nodes = job.ranks_per_node, job.nodes
+    if launch.ranks < job.ranks and nodes > 1:
+        per_node, nodes = 1, min(nodes, launch.ranks)
+    slots = job.ranks_per_node or -(-job.ranks // nodes)
+    is_bound = not (job.bind or job.has_progress_threads or slots * launch.threads > processor_count.ranks_with_room())
+    return Place(per_node, nodes, slots, launch.threads if is_bound else 0, "" if job.bind == "none" else job.bind)
+
+
+def crowding(job, launcher):
+    """A sentence where ranks of a job share processors; "" where each has one, and where they run on other nodes than
+    this machine, whose processors aren't known."""
+    is_of_slurm = launcher.name == Srun.name or os.environ.get("SLURM_JOB_ID")
+    if job.hosts or is_of_slurm and not os.environ.get("SLURMD_NODENAME"):
+        return ""
+    slots, room = place_of(job, Launch(job.ranks, 1, {})).slots, processor_count.ranks_with_room()
+    return "" if slots <= room else (f"oversubscribed: {slots} ranks on a node share {room} processor"
+                                     f"{'' if room == 1 else 's'}; times include waiting for a processor")
+
+
+class Launcher:
+    """A launcher, by its words. Each kind has its name for --launcher, commands that it may be and what one of them
+    says of itself, and line(job, launch), the words before a program and its options."""
+
+    def __init__(self, words):
+        self.words = words
+
+
+class Hydra(Launcher):
+    name = "hydra"
+    commands = ("mpirun.mpich", "mpiexec.hydra", "mpirun", "mpiexec")
+    says = ("HYDRA", "Intel(R) MPI")
+
+    def line(self, job, launch):
+        place = place_of(job, launch)
+        words = [*self.words, "-np", str(launch.ranks)]
+        if place.per_node or job.hosts:
+            words += ["-ppn", str(place.per_node or place.slots)]
+        if job.hosts:
+            words += ["-hosts", job.hosts]
+        bind = place.bind or ("core" if place.cores == 1 else place.cores and f"core:{place.cores}")
+        return words + (["-bind-to", bind] if bind else [])
+
+
+class OpenMpi(Launcher):
+    name = "openmpi"
+    commands = ("mpirun.openmpi", "mpirun", "orterun")
+    says = ("Open MPI", "OpenRTE", "PRRTE")
+
+    def line(self, job, launch):
+        place = place_of(job, launch)
+        in_allocation = any(os.environ.get(name) for name in ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS"))
+        words = [*self.words, *(["--allow-run-as-root"] if os.geteuid() == 0 else []),
+                 *([] if job.hosts or in_allocation else ["--oversubscribe"]), "-np", str(launch.ranks)]
+        # One --map-by says both: of two the last one counts.
+        by = f"ppr:{place.per_node}:node" if place.per_node else "slot" if place.cores > 1 else ""
+        if by:
+            words += ["--map-by", by + (f":PE={place.cores}" if place.cores > 1 else "")]
+        if job.hosts:
+            words += ["--host", ",".join(f"{host}:{place.slots}" for host in job.hosts.split(","))]
+        bind = place.bind or place.cores and "core"
+        words += ["--bind-to", bind] if bind else []
+        return words + [word for name in launch.variables for word in ("-x", name)]
+
+
+class Srun(Launcher):
+    name = "srun"
+
+    def line(self, job, launch):
+        place = place_of(job, launch)
+        words = list(self.words)
+        # By itself srun waits for the others when a rank was killed, for ever.
+        if not any(word.startswith(("-K", "--kill-on-bad-exit")) for word in words):
+            words.append("--kill-on-bad-exit=1")
+        words.append(f"--ntasks={launch.ranks}")
+        if place.per_node:
+            words += [f"--nodes={place.nodes}", f"--ntasks-per-node={place.per_node}"]
+        if job.hosts:
+            # For few ranks the first of the hosts.
+            words.append("--nodelist=" + ",".join(job.hosts.split(",")[:place.nodes]))
+        if place.bind:
+            plural = place.bind in ("core", "socket", "thread")
+            words.append(f"--cpu-bind={place.bind}{'s' if plural else ''}")
+        # Where a site sets SLURM_EXPORT_ENV=NONE ranks get no variables otherwise.
+        return words + ([] if any(word.startswith("--export") for word in words) else ["--export=ALL"])
+
+
+class Words(Launcher):
+    """One of another kind: its words have {ranks} and so on. A word of which nothing is left is left out."""
+
+    name = "words"
+
+    def line(self, job, launch):
+        place = place_of(job, launch)
+        filled = self.words
+        for what, by in (("{ranks}", launch.ranks), ("{ranks_per_node}", place.per_node or launch.ranks),
+                         ("{nodes}", place.nodes), ("{bind}", job.bind), ("{hosts}", job.hosts)):
+            filled = [word.replace(what, str(by)) for word in filled]
+        return list(filter(None, filled))
+
+
+KINDS = {kind.name: kind for kind in (Srun, Hydra, OpenMpi)}
+
+
+def kind_of(command):
+    """The kind of a launcher; None for one that isn't known."""
+    if os.path.basename(command) == Srun.name:
+        return Srun
+    said = "\n".join(version_of(command).splitlines()[:20])
+    return next((kind for kind in (Hydra, OpenMpi) if any(word in said for word in kind.says)), None)
+
+
+def built_launcher(build):
+    """The launcher that goes with the library, as the build found it."""
+    for line in lines_of(os.path.join(build, "CMakeCache.txt")):
+        found = re.match("COMMCOST_MPIRUN_PROGRAM:[A-Z]*=(.+)", line)
+        if found and not found.group(1).endswith("-NOTFOUND"):
+            return found.group(1)
+    return "mpirun"
+
+
+def words_of(asked):
+    """The words of what --launcher asks for: a path may have blanks."""
+    return [asked] if shutil.which(asked) else asked.split()
+
+
+def absolute(asked):
+    """The value of --launcher, so that it is the same in any folder."""
+    first, *others = words_of(asked) or [""]
+    return " ".join([os.path.abspath(first) if "/" in first else first, *others]) or asked
+
+
+def find(asked, build):
+    """The Launcher that --launcher asks for; "": srun in a Slurm job, else the build's. UsageError
+    for words that can't be used, Failure where there is none."""
+    built, words = built_launcher(build), words_of(asked)
+    if not asked:
+        words = ["srun"] if os.environ.get("SLURM_JOB_ID") and shutil.which("srun") else [built]
+    elif asked in (Hydra.name, OpenMpi.name):
+        kind = KINDS[asked]
+        words = [name for name in (built, *kind.commands) if shutil.which(name) and kind_of(name) is kind][:1]
+        if not words:
+            raise Failure(f"--launcher={asked}: none found among {' '.join(kind.commands)}: "
+                          "name it with --launcher=PATH")
+    if not words or not shutil.which(words[0]):
+        raise Failure(f"no launcher '{(words or [asked])[0]}': use --launcher=PATH")
+    if any("{ranks}" in word for word in words):
+        return Words(words)
+    kind = kind_of(words[0])
+    if kind is None:
+        raise UsageError(f"--launcher: '{words[0]}' is neither hydra's mpirun nor Open MPI's nor srun: say where the "
+                         f"number of ranks goes, like {to_paste('--launcher=' + ' '.join([*words, '-n', '{ranks}']))}")
+    return kind(words)
+
+
+def default_ranks(hosts, ranks_per_node):
+    """The ranks of the job, else all of the hosts, else this machine's cores, 2 to 8."""
+    if hosts:
+        return max(2, len(hosts.split(",")) * (ranks_per_node or 1))
+    nodes = slurm_number("SLURM_JOB_NUM_NODES")
+    if nodes and ranks_per_node:
+        return max(2, nodes * ranks_per_node)
+    # On a node Slurm counts logical processors.
+    ranks = slurm_tasks() or (nodes and nodes * min(slurm_number("SLURM_CPUS_ON_NODE") or 1, cores_of_node()))
+    return max(2, ranks or len(pbs_nodes()) or min(8, processor_count.ranks_with_room()))
+
+
+def main(words):
+    """Prints the words that start a job of a sweep, a word a line: srun in a Slurm job with its tasks, else two processes
+    with the build's mpirun, or with the launcher that --launcher=WHICH names. With a program behind the build's folder,
+    and its options: the command to paste."""
+    asked = words[0].partition("=")[2] if words and words[0].startswith("--launcher=") else ""
+    words = words[1:] if asked else words
+    if not words:
+        raise UsageError("which build? use launcher [--launcher=WHICH] BUILD_FOLDER [PROGRAM [OPTION]...]")
+    ranks = default_ranks("", None) if os.environ.get("SLURM_JOB_ID") else 2
+    job = Job(ranks, has_progress_threads=progresses_asynchronously(os.environ))
+    try:
+        line = find(asked, words[0]).line(job, Launch(ranks, 1, {}))
+        print(to_paste(*line, *words[1:]) if words[1:] else "\n".join(line))
+    except Failure:
+        raise UsageError("LAUNCH: no launcher was found: set it to the words that start a job") from None
+    return 0

@@ -1,0 +1,350 @@
+"""The results folder of a suite: what it takes to run the suite again, records of launches, and all
+launches of a program put together.
+
+    NAME.tsv             all launches of a program, with a first column `run`
+    runs/N/NAME.tsv      what each wrote; NAME.log what it said besides
+    suite/               plan.tsv, versions, expected.tsv, environment, environment_of_site, system,
+                         hosts, topology, options, calls, run_again.sh; settings: of launches' names,
+                         where settings are varied; launches.tsv: a record of each launch; lock; complete: when it was done
+"""
+
+import difflib
+import fcntl
+import fnmatch
+import itertools
+import os
+import re
+import shlex
+import shutil
+import stat
+import time
+
+from commcost.command import Failure, plain, say
+from commcost.result.result_metadata import OF_THE_SYSTEM
+from commcost.result.result_reader import End, Result, ResultError
+from commcost.suite import launch_processes, launchers
+from commcost.suite.suite_plan import variables_of
+from commcost.system import is_half_written, lines_of, naming, now, quoted, remove, replace_file, said_by
+from commcost.words import counted
+
+# What tunes an MPI library or a benchmark; and what launchers and schedulers say.
+TUNING = ("^(UCX|FI|MPIR_CVAR|OMPI_MCA|MPICH|PSM2|PSM3|I_MPI|MV2|PMIX_MCA|HYDRA|OPAL|UCC|HCOLL|OPENHPCA|OVERLAP|OMP)_")
+SITE = ("^(SLURM|PBS|LSB|OMPI|PMI|PMIX|MPI|MODULE|LOADEDMODULES|LMOD|SPACK|CONDA|PATH$|"
+        "LD_LIBRARY_PATH$|HOSTNAME$|USER$|LANG$|LC_)")
+_SECRET = "TOKEN|SECRET|PASS|JWT|_KEY"
+WHOLE = ("done", "wrong")  # what is the verdict() on a launch that has all of its rows
+UNFINISHED = "unfinished"  # the result in the record of a launch that the suite ended before its end
+LOCK_TRIES = 40  # 2 s: what a killed suite was about to do may take a moment to end
+# Names that run_suite.sh, tune.sh and device_matrix.sh write in a folder. If none of them began it, such files are the
+# user's.
+WRITTEN = ("suite", "runs", "*.tsv", "rules.*", "tune.html", "matrix.html")
+
+
+class Folder:
+    """A suite's folder. What can't be written raises OSError; Failure where it is of another suite. With `is_new` the
+    folder is one that make() makes, whose path may get a number."""
+
+    def __init__(self, path, is_new=False):
+        self.path, self._is_new, self._lock = path, is_new, None
+
+    @property
+    def suite(self):
+        return os.path.join(self.path, "suite")
+
+    def of_suite(self, name):
+        return os.path.join(self.suite, name)
+
+    def launch_file(self, step):
+        """Where a launch's result is when it is finished."""
+        return os.path.join(self.path, "runs", str(step.run), step.name + ".tsv")
+
+    def log_file(self, step):
+        """Where a launch's command is, and what it says besides."""
+        return self.launch_file(step)[:-len(".tsv")] + ".log"
+
+    def launch(self, step, limit_s, signals, is_shown=False):
+        """Makes a launch: when it began, how many seconds it took, its exit status (processes.await_end), and the
+        verdict() on what it wrote, which is beside launch_file(step), with .part behind. Failure where its ranks didn't
+        have the variables of its command: then it isn't what it is called."""
+        part, log = self.launch_file(step) + ".part", self.log_file(step)
+        words = [*shlex.split(step.command), "--output=" + part]
+        remove(part)
+        replace_file(log, f"+ {quoted(words)}\n")
+        if is_shown:
+            say(f"+ {quoted(words)}")
+        begin, begin_s = now(), time.monotonic()
+        status = launch_processes.await_end(launch_processes.begin(words, log), limit_s, signals)
+        seconds, result = time.monotonic() - begin_s, verdict(part)
+        lacking = unconfirmed(variables_of(words), part) if result in WHOLE else ""
+        if lacking:
+            remove(part)
+            raise Failure(f"{step.name}: {lacking}: the launcher doesn't pass variables on to the ranks: see {log}")
+        return begin, seconds, status, result
+
+    def check(self):
+        """Failure where anything that the suite reads or writes is a link, a pipe or a device: what
+        a folder holds, which somebody may have sent, is neither followed nor waited for."""
+        for path in self._all():
+            mode = os.lstat(path).st_mode if os.path.lexists(path) else stat.S_IFDIR
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise Failure(f"{path:.200} is a link, or no file: nothing in a results folder is followed: remove it")
+
+    def _all(self):
+        """The paths of all that is in the folders `suite` and `runs`, and theirs."""
+        for top in (self.suite, os.path.join(self.path, "runs")):
+            yield top
+            for place, folders, files in os.walk(top):
+                yield from (os.path.join(place, name) for name in folders + files)
+
+    def claim(self):
+        """Failure where the folder has files of somebody else that would be replaced. Empty folders are those of a
+        suite that was killed before it made its lock."""
+        if os.path.isdir(self.path) and not any(map(os.path.exists, map(self.of_suite, ("lock", "plan.tsv")))):
+            for name in sorted(os.listdir(self.path)):
+                path = os.path.join(self.path, name)
+                is_empty = os.path.isdir(path) and not os.listdir(path)
+                if not is_empty and any(fnmatch.fnmatchcase(name, pattern) for pattern in WRITTEN):
+                    raise Failure(f"{self.path:.200} holds {name:.100} of something else: use another folder")
+
+    def make(self):
+        if self._is_new:
+            self._make_new()
+        self.claim()
+        for folder in (self.path, self.suite, os.path.join(self.path, "runs")):
+            os.makedirs(folder, exist_ok=True)
+
+    def _make_new(self):
+        path = self.path
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        for number in itertools.count(2):
+            try:
+                os.mkdir(self.path)
+                return
+            except FileExistsError:  # begun in the same second
+                self.path = f"{path}-{number}"
+
+    def lock(self):
+        """For this process, until it ends. Removes what killed ones left half written. A file system without locks does
+        without."""
+        self._lock = open(self.of_suite("lock"), "a", encoding="utf-8")
+        for _ in range(LOCK_TRIES):
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                for path in self._all():
+                    if is_half_written(os.path.basename(path)):
+                        remove(path)
+                return
+            except BlockingIOError:
+                time.sleep(0.05)
+            except OSError:
+                return
+        raise Failure(f"another run_suite.sh is at work in {self.path}")
+
+    def read(self, name):
+        """The text of a file of the suite; "" where there is none, or a link."""
+        try:
+            if stat.S_ISREG(os.lstat(self.of_suite(name)).st_mode) and not os.path.islink(self.suite):
+                with open(self.of_suite(name), encoding="utf-8", errors="surrogateescape") as stream:
+                    return stream.read()
+        except OSError:
+            pass
+        return ""
+
+    def replace(self, name, text):
+        """A file of the suite gets this text, whole or not at all."""
+        replace_file(self.of_suite(name), text)
+
+    def append(self, name, text):
+        with naming(self.of_suite(name)), open(self.of_suite(name), "a", encoding="utf-8",
+                                               errors="surrogateescape") as stream:
+            stream.write(text)
+
+    def begin(self, plan, versions, hosts):
+        """All that says what the suite is, the plan last, since it says that all the others are there; or Failure where
+        the folder is of another suite. More runs only add lines."""
+        text = "\n".join(plan.lines) + "\n"
+        if os.path.exists(self.of_suite("plan.tsv")):
+            there = self.read("plan.tsv").splitlines()
+            self._expect("begun with another plan", there, plan.lines[:len(there)])
+            self._expect("measured with other programs", self.read("versions").splitlines(), versions.splitlines())
+            if len(plan.lines) != len(there):
+                self.replace("plan.tsv", text)
+            # A full disk may have cut off the last record.
+            records = self.read("launches.tsv")
+            if not records.endswith("\n"):
+                self.replace("launches.tsv", records[:records.rfind("\n") + 1])
+            return
+        expected = {step.name: step.seconds for step in plan.steps}
+        for name, content in (
+                ("launches.tsv", "run\tname\tstart\tseconds\texit\tresult\n"), ("versions", versions),
+                ("expected.tsv", "".join(f"{name}\t{seconds:g}\n" for name, seconds in expected.items())),
+                ("environment", environment_text(TUNING)), ("environment_of_site", environment_text(SITE)),
+                ("system", said_by("uname", "-a") + "".join(line + "\n" for line in lines_of("/etc/os-release"))),
+                ("hosts", hosts_text(hosts)), ("lscpu.txt", said_by("lscpu")),
+                ("lstopo.txt", said_by("lstopo-no-graphics", "--of", "console")),
+                ("lstopo.xml", said_by("lstopo-no-graphics", "--of", "xml")),
+                ("numactl.txt", said_by("numactl", "-H")), ("plan.tsv", text)):
+            if content or not name.endswith((".txt", ".xml")):  # of a command that isn't there
+                self.replace(name, content)
+
+    def _expect(self, what, there, lines):
+        if there == lines:
+            return
+        for line in [line for line in difflib.ndiff(there, lines) if line[0] in "-+"][:4]:
+            say({"-": "<", "+": ">"}[line[0]] + line[1:])
+        raise Failure(f"{self.path} was {what} (< then, > now): use another folder")
+
+    def record(self, step, begin, seconds, status, result):
+        self.append("launches.tsv", f"{step.run}\t{step.name}\t{begin}\t{seconds}\t{status}\t{result}\n")
+
+    def records(self):
+        """(run, name, seconds, result) of each finished launch; the last record of a launch holds."""
+        found = []
+        for line in self.read("launches.tsv").splitlines()[1:]:
+            cells = line.split("\t")
+            if len(cells) == 6 and re.fullmatch("[0-9]{1,8}", cells[3]) and cells[5] != UNFINISHED:
+                found.append((cells[0], cells[1], int(cells[3]), cells[5]))
+        return found
+
+    def last_results(self):
+        """By (run, name), as they are written, what became of launches."""
+        return {(run, name): result for run, name, _, result in self.records()}
+
+    def settings(self):
+        """By the name of launches the setting that they are of; none where nothing was varied."""
+        return dict(line.split("\t", 1) for line in self.read("settings").splitlines() if "\t" in line)
+
+    def results(self, plan):
+        """By (run, name) of the plan what became of it; None: not reached."""
+        last = self.last_results()
+        return {(step.run, step.name): last.get((str(step.run), step.name)) for step in plan.steps}
+
+    def merge(self, plan, entry):
+        """All launches of an entry of the list as one file; ValueError where they differ in their
+        columns. Nothing without any."""
+        steps = [step for step in plan.steps if step.entry == entry and os.path.exists(self.launch_file(step))]
+        if steps:
+            replace_file(os.path.join(self.path, entry + ".tsv"),
+                         merged([(step, self.launch_file(step)) for step in steps]))
+
+
+def verdict(path):
+    """What became of a launch, by what it wrote. A result is complete if its last line says so,
+    however the launcher ended: "done"; "wrong" (all rows are there, some FAIL); "interrupted";
+    "failed", which it also has where each process was a job of its own."""
+    try:
+        with Result(path, needs_metadata=False) as result:
+            place = result.place("status")
+            statuses = [place is not None and cells[place] for cells in result.rows()]
+    except ResultError:
+        return "failed"
+    warnings = [remark.text for remark in result.remarks if remark.kind == "warning"]
+    if place is None or any(re.match("[0-9]+ processes were started, but each is a job", text) for text in warnings):
+        return "failed"
+    if any(text.startswith("interrupted by ") for text in warnings):
+        return "interrupted"
+    if result.end == End(len(statuses), 0):
+        return "done"
+    return "wrong" if result.end == End(len(statuses), 1) and "FAIL" in statuses else "failed"
+
+
+def unconfirmed(variables, path):
+    """Says which of these variables ("": not set) the ranks had otherwise, by a result's metadata; "" for none.
+    Launchers may put more in front of a list of folders."""
+    with Result(path, needs_metadata=False) as result:
+        found = dict(text.partition("=")[::2] for text in result.metadata.get("mpi_variable", []))
+    for name, value in variables.items():
+        there = found.get(name)
+        if plain(there or "").strip() != plain(value).strip() and not (there or "").endswith(":" + value):
+            return (f"its ranks had {name} {'unset' if there is None else f'{there:.100}'}, "
+                    f"not {f'{value:.100}' if value else 'unset'}")
+    return ""
+
+
+def merged(launches):
+    """Launches, pairs of a plan's step and a file, as one: the metadata of the first, the date of the last (last_date),
+    a first column `run`, one `setting` where settings are varied, and the rows of all. What later launches note or warn
+    of and earlier ones didn't is kept with the number of the run; what is said of one row is kept of each. What the
+    first launch of a further setting says otherwise of the system is a note. The last line is the end of all, with the
+    greatest exit status. ValueError where columns differ, ResultError where a file is no result."""
+    first = launches[0][0]
+    added = ["run", "setting"] if any(step.setting for step, _ in launches) else ["run"]
+    roles = " ".join(f"{name}=key" for name in added)
+    out, said, ends, header = [], set(), [], None
+    systems = {}  # by setting: what the metadata of its first launch say of the system
+    for step, path in launches:
+        own = [str(step.run), step.setting][:len(added)]
+        with Result(path, needs_metadata=False, as_written=True) as result:
+            taken = 0  # of its remarks
+            if header is None:
+                header = result.header
+                out = [re.sub("^# columns: ", f"# columns: {roles} ", line) for line in result.head]
+                out.append("\t".join(added + header))
+                said.update(result.remarks)
+                taken = len(result.remarks)
+            elif result.header != header:
+                raise ValueError(f"{path}: other columns than run {first.run}")
+            if step.setting not in systems:
+                systems[step.setting] = {key: values for key, values in result.metadata.items() if key in OF_THE_SYSTEM}
+                out += [f"# note: setting {step.setting}: {line}" for line in
+                        different(systems[first.setting], systems[step.setting])]
+            for cells in itertools.chain(result.rows(), [None]):
+                for remark in result.remarks[taken:]:
+                    if remark not in said or re.match("row [0-9]+: ", remark.text):
+                        run = "" if step is first else f"run {step.run}: "
+                        out.append(f"# {remark.kind}: {run}{remark.text}")
+                    said.add(remark)
+                taken = len(result.remarks)
+                if cells is not None:
+                    out.append("\t".join(own + cells))
+            ends.append(result.end)
+    if len(launches) > 1 and result.value("date"):
+        out.insert(1, f"# last_date: {result.value('date')}")
+    if all(ends):
+        rows = sum(end.rows for end in ends)
+        out.append(f"# end: {counted(rows, 'row')}, exit {max(end.status for end in ends)}")
+    return "\n".join(out) + "\n"
+
+
+def different(first, other):
+    """What other metadata, each key's values, say otherwise than the first: lines."""
+    return [f"{key}: {'; '.join(other.get(key, ['not there']))}" for key in dict.fromkeys([*first, *other])
+            if sorted(first.get(key, [])) != sorted(other.get(key, []))]
+
+
+def environment_text(pattern):
+    """The variables whose names match, as commands that set them; not what may be a secret."""
+    return "".join(f"export {name}={shlex.quote(os.environ[name])}\n" for name in sorted(os.environ)
+                   if re.search(pattern, name) and not re.search(_SECRET, name) and
+                   re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name))
+
+
+def hosts_text(hosts):
+    """The hosts of the job, else this one, a line each."""
+    nodes = os.environ.get("SLURM_JOB_NODELIST")
+    if nodes and not hosts:
+        return said_by("scontrol", "show", "hostnames", nodes) or nodes + "\n"
+    return "\n".join(hosts.split(",") if hosts else launchers.pbs_nodes() or [os.uname().nodename]) + "\n"
+
+
+def versions_of(programs, used):
+    """Of all that is measured with; the same as long as results may be put together. `programs`:
+    by build; `used`: the launchers."""
+    text = ""
+    for build, names in programs.items():
+        for line in lines_of(os.path.join(build, "generated/build_info.h")):
+            found = re.match('#define COMMCOST_([A-Z_]*) "(.*)"$', line)
+            text += f"{found.group(1)}: {found.group(2)}\n" if found else ""
+        cache = dict(re.findall(r"(?m)^(\w+):\w*=(.+)$", "\n".join(lines_of(os.path.join(build, "CMakeCache.txt")))))
+        compiler, wrapper = cache.get("CMAKE_C_COMPILER"), cache.get("MPI_C_COMPILER")
+        if compiler:
+            text += f"C compiler: {(said_by(compiler, '--version').splitlines() or ['NA'])[0]}\n"
+        if wrapper:
+            # By its path, whichever way CMake was told.
+            text += f"MPI compiler: {shutil.which(wrapper) or wrapper}\n"
+        text += "programs (cksum):\n" + said_by("cksum", *sorted(names), cwd=build)
+    for launcher in {tuple(one.words): one for one in used}.values():
+        text += f"launcher: {' '.join(launcher.words)}\n"
+        if launcher.name != "words":
+            text += "".join(f"  {line}\n" for line in launchers.version_of(launcher.words[0]).splitlines())
+    return text

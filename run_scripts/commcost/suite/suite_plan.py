@@ -1,0 +1,203 @@
+"""What a suite runs: suite.list, what of it is chosen, with which options and in which settings, and
+the commands that come of it."""
+
+import functools
+import itertools
+import os
+import re
+import typing
+
+from commcost.command import Failure, UsageError, meant
+from commcost.result.result_reader import labels_of
+from commcost.suite import launchers
+from commcost.system import SCRIPTS, lines_of, quoted
+
+SECONDS_MAX = 1e7
+LIST = os.path.join(SCRIPTS, "suite.list")
+
+
+NAMES = "COMMCOST_VARIABLES"  # "A= B=": the variables that a result is to confirm (common/job/metadata.c)
+
+
+def launch_words(launcher, job, ranks, threads, variables):
+    """The words before a program and its options. `variables` of the environment; "": not set."""
+    given = {name: value for name, value in variables.items() if value}
+    words = ["env", *(word for name in variables if name not in given for word in ("-u", name))] if variables else []
+    if variables:
+        given[NAMES] = " ".join(f"{name}=" for name in variables)
+    return [*words, *(f"{name}={value}" for name, value in given.items()),
+            *launcher.line(job, launchers.Launch(ranks, threads, given))]
+
+
+def variables_of(words):
+    """By name what launch_words set; "": not set."""
+    names = next((word[len(NAMES) + 1:] for word in words if word.startswith(NAMES + "=")), "")
+    given = dict(word.partition("=")[::2] for word in reversed(words))
+    return {name: given.get(name, "") for name in names.replace("=", " ").split()}
+
+
+class Entry(typing.NamedTuple):
+    """A program of suite.list with the options of a suite, and what its result is called."""
+
+    name: str
+    groups: tuple
+    ranks: str     # "all" or a number
+    program: str   # below the build folder
+    seconds: float
+    options: str
+
+
+@functools.lru_cache()
+def collectives():
+    """The collectives of suite.list, which the overlap programs are called by."""
+    return next(line for line in lines_of(LIST) if line.startswith("collectives:")).split()[1:]
+
+
+def read_list(suite):
+    """The Entries of a suite (full, quick, essentials), those with a star once for each operation."""
+    entries, cells, operations = [], [], []
+    for line in lines_of(LIST):
+        if "|" in line and not line.startswith("#"):
+            *cells, words = [cell.strip() for cell in f"{line} | but".split("|")[:5]]
+            operations = ([one for one in collectives() if one not in words.split()] if words.startswith("but") else
+                          words.split()) if "*" in line else [""]
+        elif line.startswith(" ") and line.split()[0] == suite:
+            _, seconds, *options = line.split(None, 2)
+            for operation in operations:
+                name, group, ranks, program = [cell.replace("*", operation) for cell in cells]
+                entries.append(Entry(name, (group, "all"), ranks, program, float(seconds), "".join(options)))
+    return entries
+
+
+def chosen(entries, choice):
+    """The entries of a list of names and groups, with commas; a name beats a group. And the words that are none."""
+    names, words = {entry.name for entry in entries}, choice.split(",")
+    taken = [entry for entry in entries
+             if entry.name in words or any(word not in names and word in entry.groups for word in words)]
+    known = known_names(entries)
+    return taken, [word for word in words if word not in known]
+
+
+def known_names(entries):
+    """The names of entries and of their groups."""
+    return {entry.name for entry in entries}.union(*(entry.groups for entry in entries))
+
+
+def no_entry(word, entries):
+    """What is wrong with a word that is none of these names."""
+    return f"there is no '{word:.100}'{meant(word, sorted(known_names(entries))) or ': --dry-run shows all names'}"
+
+
+def max_time(options):
+    """The seconds that a row may take: the last --max-time, or its default."""
+    found = re.findall(r"--max-time=([0-9]+\.?[0-9]*|\.[0-9]+)", options)
+    return min(float(found[-1]), SECONDS_MAX) if found else 1.0
+
+
+def threads_of(program, words):
+    """How many threads a rank is told to have."""
+    found = re.findall(r"(?:^| )(?:-t ?|--threads[= ])([0-9]{1,5})(?= |$)", " ".join(words))
+    return int(found[-1]) if found and os.path.basename(program) == "msgrate_rma" else 1
+
+
+class Setting(typing.NamedTuple):
+    """A combination of what is varied: its name in results, variables of the environment ("": not set), and the
+    build and launcher, None for the suite's own."""
+
+    name: str
+    variables: dict
+    build: typing.Optional[str] = None
+    launcher: typing.Optional[str] = None
+
+
+def settings_of(varied):
+    """The Settings of --vary's values, one combination each; without any, one without a name.
+    UsageError for what can't be varied like this."""
+    axes, called = {}, {}  # by what is varied: its values; by folder: what results call it
+    for text in varied:
+        found = re.fullmatch("([A-Za-z_][A-Za-z0-9_]*=|(?:build|launcher):)(.+)", text)
+        name, values = found.groups() if found else ("", "")
+        values = values.split(";" if ";" in values else ",")
+        if len(values) < 2 or "" in values and name.endswith(":") or len(set(values)) < len(values):
+            raise UsageError(f"--vary: '{text:.200}': use VARIABLE=A,B or VARIABLE=,A (first not set) or build:A,B or "
+                             "launcher:A,B with two different values or more")
+        for value in values if name == "build:" else []:
+            if not os.path.isdir(value):
+                raise UsageError(f"--vary: no folder '{value:.200}'")
+        if name in axes:
+            raise UsageError("--vary: one variable is varied twice: name all of its values at once")
+        axes[name] = values
+        called.update(zip(values, labels_of(values)) if name == "build:" else ())
+    settings = []
+    for values in itertools.product(*axes.values()):
+        combined = dict(zip(axes, values))
+        build, launcher = combined.get("build:"), combined.get("launcher:")
+        settings.append(Setting(
+            " ".join(f"{name[:-1]}={called[value] if name == 'build:' else value}" if value else f"{name[:-1]} unset"
+                     for name, value in combined.items()),
+            {name[:-1]: value for name, value in combined.items() if name.endswith("=")},
+            build, launcher))
+    return settings
+
+
+class Step(typing.NamedTuple):
+    """A launch of the plan."""
+
+    run: int
+    name: str      # of its file, without .tsv
+    entry: str     # what it is of
+    setting: str
+    seconds: float  # that it should take
+    command: str
+
+
+class Plan(typing.NamedTuple):
+    """All launches in their order, and what the programs that they start are."""
+
+    steps: list
+    programs: dict  # by build: those that are started
+    missing: list   # programs that weren't built
+
+    @property
+    def lines(self):
+        """plan.tsv."""
+        return ["run\tname\tcommand"] + [f"{step.run}\t{step.name}\t{step.command}" for step in self.steps]
+
+
+def make_plan(options, job, settings):
+    """The Plan of run_suite.sh's options (suite.read_options). Settings are taken in turn."""
+    entries = read_list(options.suite)
+    wanted, unknown = chosen(entries, options.benchmarks)
+    if unknown:
+        raise UsageError(f"--benchmarks: {no_entry(unknown[0], entries)}")
+    extras = []
+    for text in options.options:
+        who, _, words = text.partition(":")
+        of_whom, unknown = chosen(entries, who)
+        if unknown:
+            raise UsageError(f"--options: '{text:.200}': {no_entry(unknown[0], entries)}")
+        extras.append((of_whom, words))
+    steps, programs, missing = [], {}, []
+    for entry in wanted:
+        extra = "".join(" " + words for of_whom, words in extras if entry in of_whom)
+        text = f"{entry.options} {extra}".replace("{peers}", str(min(6, job.ranks - 1))).split()
+        listed_s, given_s = max_time(entry.options), max_time(entry.options + extra)
+        seconds = entry.seconds if given_s == listed_s else (0.5 + entry.seconds * given_s / listed_s)
+        for place, setting in enumerate(settings, 1):
+            build = setting.build or options.build
+            program = os.path.join(build, entry.program)
+            if not os.access(program, os.X_OK):
+                if entry.name in options.benchmarks.split(","):
+                    raise Failure(f"{entry.name}: no program {program}: build it first")
+                missing.append(entry.name)
+                continue
+            words = [*launch_words(options.launchers[setting.launcher, setting.build], job,
+                                   job.ranks if entry.ranks == "all" else int(entry.ranks),
+                                   threads_of(program, text), setting.variables), program, *text]
+            programs.setdefault(build, set()).add(entry.program)
+            name = entry.name + (f"@{place}" if setting.name else "")
+            steps.append(Step(0, name, entry.name, setting.name, seconds, quoted(words)))
+    if not steps:
+        raise Failure(f"none of the programs is in {options.build}: build them first")
+    return Plan([step._replace(run=run) for run in range(1, options.runs + 1) for step in steps],
+                programs, list(dict.fromkeys(missing)))

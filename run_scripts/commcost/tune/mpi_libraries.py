@@ -1,0 +1,426 @@
+"""Which algorithms an MPI library offers for its collectives, and the file in which it reads which of them to use: a
+class for each kind of library. Sizes are bytes of a block, as the program `collective` has them.
+
+An operation is left out where the library reads no size that all ranks know alike: the size of gather and scatter is
+the root's in Open MPI 4.1 and a count without its type in MPICH 4.0; the sizes of v and w variants differ by rank; scan
+and exscan have none. The size of an allgather is that of what is sent in Open MPI, also in place, where the standard
+says that these arguments are ignored: they may differ by rank.
+
+A rule holds for every call of its operation, size and number of ranks, with any operator, type, root and buffer. So
+each class has a list SAFE of the algorithms that are right for all of these calls. What isn't there is never written.
+tests/scripts/every_call.c tries such calls with each rule that can be written.
+"""
+
+import collections
+import json
+import mmap
+import os
+import re
+import shutil
+import typing
+
+from commcost.command import Failure, UsageError, meant
+from commcost.suite.suite_plan import quoted
+from commcost.system import said_by
+
+SIZE_MOST = (1 << 31) - 1  # of MPICH's rules, which are ints
+OPERATIONS = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "reduce", "reduce_scatter",
+              "reduce_scatter_block")
+
+
+class Contest(typing.NamedTuple):
+    """A variable of the library, its values, and the operations that they are for."""
+
+    variable: str
+    operations: tuple
+    choices: tuple
+
+    @property
+    def name(self):
+        return self.operations[0] if len(self.operations) == 1 else self.variable.lower()
+
+
+class Rule(typing.NamedTuple):
+    """A choice for messages of low to high bytes; what is between neighbouring sizes of the measurement is in it."""
+
+    contest: Contest
+    operation: str
+    ranks: int
+    low: int
+    high: int
+    choice: str
+
+
+def by_ranks(rules, operation):
+    """An operation's Rules by the number of ranks, in ascending order, those of the lowest size first."""
+    found = {}
+    for rule in sorted(rules, key=lambda rule: (rule.ranks, rule.low)):
+        if rule.operation == operation:
+            found.setdefault(rule.ranks, []).append(rule)
+    return found
+
+
+class Library:
+    """One of a kind that isn't known: --choices says its variables; its file is a script of a shell, which can't choose
+    by size."""
+
+    name, version, suffix, chooses_by_size = "the MPI library", "", ".sh", False
+    FORCING = ".*"  # names of variables that take the choice from the library
+
+    def contests(self):
+        """All Contests that the library offers."""
+        return []
+
+    def fits(self, operation, choice, ranks):
+        """True if a choice can be used with this number of ranks."""
+        del operation, choice, ranks
+        return True
+
+    def variables(self, contest, choice):
+        """What a launch has in its environment, so that it uses this choice."""
+        return {contest.variable: choice}
+
+    def file_text(self, rules, comment):
+        """The library's file; `comment`: lines that may go into it."""
+        lines = sorted({f"export {rule.contest.variable}='{rule.choice}'" for rule in rules})
+        return "".join(f"# {line}\n" for line in comment) + "".join(line + "\n" for line in lines)
+
+    def file_variables(self, path, rules):
+        """What makes a launch use the file. `rules`: what is in it."""
+        del path
+        return {rule.contest.variable: rule.choice for rule in rules}
+
+    def said_of_file(self, path):
+        """A sentence: what the library says of the file, and of its choices."""
+        del path
+        return "The library wasn't asked what it chose: the times say so."
+
+    def in_force(self, line, contests):
+        """By the name of each variable that isn't at its default in launches, where its value is from. `line`: what
+        stands before a program."""
+        del line
+        return {contest.variable: "environment" for contest in contests if contest.variable in os.environ}
+
+
+def asked(line, tool, script):
+    """The output of a shell script in a launch; its $0 is a program of the library."""
+    said = said_by(*line, "/bin/sh", "-c", script + "; echo asked", tool)
+    if "asked" not in said.splitlines():
+        raise Failure(f"{tool} says nothing of the library's variables in a launch: try {quoted([*line, tool])}")
+    return said
+
+
+class Mpich(Library):
+    """MPICH from 4.0 on: a tree in JSON (src/mpi/coll/src/csel.c there), which takes the place of the one that the
+    library holds in itself. So the file is that tree, with rules put in. The values of MPIR_CVAR_*_INTRA_ALGORITHM are
+    in the descriptions of these variables in MPI_T, which MPICH's program mpivars prints."""
+
+    name, suffix, chooses_by_size, TOOL = "MPICH", ".json", True, "mpivars"
+    VARIABLE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
+    PREFIXES = ("MPIR_CVAR", "MPIR_PARAM", "MPICH")  # of its variables in the environment
+    FORCING = ("MPIR_CVAR_(.*_INTRA_ALGORITHM|.*COLL_SELECTION_TUNING_JSON_FILE.*|.*_COMPOSITION|COLLECTIVE_FALLBACK|"
+               "DEVICE_COLLECTIVES|.*_DEVICE_COLLECTIVE)")
+    # Algorithms of 4.0, with the conditions GUARDS (coll_algorithms.txt: restrictions). pairwise_sendrecv_replace of
+    # alltoall is for calls in place alone; noncommutative of reduce_scatter and reduce_scatter_block takes types by
+    # their true extent, which is wrong for those with gaps. Algorithms that came with 4.1 to 5.0 weren't tried; most
+    # have parameters (csel_container.c: k, tree_type, chunk_size), which a file must say.
+    SAFE = {"allgather": ("brucks", "nb", "recursive_doubling", "ring"),
+            "allreduce": ("nb", "recursive_doubling", "reduce_scatter_allgather", "smp"),
+            "alltoall": ("brucks", "nb", "pairwise", "scattered"),
+            "barrier": ("dissemination", "nb", "smp"),
+            "bcast": ("binomial", "nb", "scatter_recursive_doubling_allgather", "scatter_ring_allgather", "smp"),
+            "reduce": ("binomial", "nb", "reduce_scatter_gather", "smp"),
+            "reduce_scatter": ("nb", "pairwise", "recursive_doubling", "recursive_halving"),
+            "reduce_scatter_block": ("nb", "pairwise", "recursive_doubling", "recursive_halving")}
+    # The variables whose value differs from that in a launch without the user's environment.
+    ASK = r"""{ "$0"; env -i PATH="$PATH" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$0"; } |
+        sed -n 's/^[[:blank:]]*\(MPI[A-Z0-9_]*\) *\(=[^[:blank:]]*\)[[:blank:]].*/\1 \2/p' | sort | uniq -u"""
+    # The tree's word for an operation's size; that of the TOTAL_* is of all ranks' blocks.
+    SIZES = {"allreduce": "avg_msg_size", "alltoall": "avg_msg_size", "bcast": "avg_msg_size", "reduce": "avg_msg_size",
+             "allgather": "total_msg_size", "reduce_scatter": "total_msg_size",
+             "reduce_scatter_block": "total_msg_size", "barrier": None}
+    # What the library checks of a choice in a variable, but not in the file: operations, algorithms, the condition that
+    # the rule is for, and that for which the library's own choice stays.
+    GUARDS = (("allreduce|reduce", ".*", "is_op_built_in=yes", "is_op_built_in=no"),
+              ("reduce_scatter|reduce_scatter_block", ".*", "is_commutative=yes", "is_commutative=no"),
+              ("alltoall", ".*", "is_sendbuf_inplace=no", "is_sendbuf_inplace=yes"),
+              (".*", "smp", "comm_hierarchy=parent", "comm_hierarchy=any"),
+              ("allreduce|reduce", "reduce_scatter_.*", "count=any", "count<pow2"))
+
+    def __init__(self, data, tools):
+        """`data`: the library's file."""
+        found = re.search(r"(?m)^MPICH Version:\s*(\S+)", said_by(tools("mpichversion")))
+        self.version = found.group(1) if found else ""
+        self._tools = tools
+        self._tree = json.loads(max(self._trees(data), key=len).decode("ascii", "replace"))
+        self._algorithms = {}  # by operation: the tree's name by the variable's
+        said = {}  # by variable
+        for block in re.split(r"(?m)^\t(?=MPI)", said_by(tools(self.TOOL))):
+            said.setdefault(re.match(r"\w*", block).group(), block)
+        for operation, names in self.SAFE.items():
+            words = said.get(self._variable(operation), "")
+            for name in names:
+                # 4.0 leaves out the ends of lines.
+                if re.search(rf"(?<!_){name} +- ", words):
+                    kind = "allcomm" if name == "nb" else "intra"
+                    self._algorithms.setdefault(operation, {})[name] = (
+                        f"algorithm=MPIR_{operation.capitalize()}_{kind}_{name}")
+
+    @staticmethod
+    def _variable(operation):
+        return f"MPIR_CVAR_{operation.upper()}_INTRA_ALGORITHM"
+
+    @staticmethod
+    def _trees(data):
+        return [text for text in re.findall(rb'\{"collective=[^\0\n]*\}', data) if b'"algorithm=MPIR_Bcast_' in text]
+
+    @staticmethod
+    def is_in(data):
+        return data.find(Mpich.VARIABLE.encode()) >= 0 and bool(Mpich._trees(data))
+
+    def contests(self):
+        return [Contest(self._variable(operation), (operation,), tuple(sorted(self._algorithms[operation])))
+                for operation in OPERATIONS
+                if operation in self._algorithms and f"collective={operation}" in self._tree]
+
+    def in_force(self, line, contests):
+        del contests
+        tool = self._tools(self.TOOL)
+        lines = set(re.findall(r"(?m)^(\w+) =(.*)$", asked(line, tool, self.ASK)))
+        values = collections.Counter(name for name, _ in lines)
+        if 1 in values.values():
+            raise Failure(f"{tool} prints other variables in a launch than without one: its library can't be asked")
+        return {name: f"environment, as {' or '.join(name.replace('MPIR_CVAR', prefix) for prefix in self.PREFIXES)}"
+                for name in sorted(values)}
+
+    def fits(self, operation, choice, ranks):
+        return (operation, choice) != ("allgather", "recursive_doubling") or ranks & (ranks - 1) == 0
+
+    def variables(self, contest, choice):
+        """Where a choice can't be used, the library's own takes its place, also in calls that MPICH makes inside: an
+        error would end jobs whose communicator or count is another than the measured one."""
+        return {contest.variable: choice, "MPIR_CVAR_COLLECTIVE_FALLBACK": "silent"}
+
+    def file_text(self, rules, comment):
+        tree = json.loads(json.dumps(self._tree))
+        for operation in {rule.operation for rule in rules}:
+            kinds = tree[f"collective={operation}"]
+            usual, made, last = kinds["comm_type=intra"], {}, 0
+            for ranks, several in by_ranks(rules, operation).items():
+                if ranks - 1 > last:
+                    made[f"comm_size<={ranks - 1}"] = usual
+                made[f"comm_size<={ranks}"] = self._by_size(several, of_ranks(usual, ranks))
+                last = ranks
+            kinds["comm_type=intra"] = {**made, "comm_size=any": usual}
+        text = json.dumps(tree, indent=1)
+        # MPICH 4.0 maps the file into memory and reads on to a byte of 0, which isn't there where pages are full.
+        return text + ("\n" if (len(text) + 1) % mmap.PAGESIZE else "\n\n")
+
+    def _by_size(self, rules, usual):
+        word, made, last = self.SIZES[rules[0].operation], {}, -1
+        if word is None:
+            return self._guarded(rules[0], usual)
+        for rule in rules:
+            scale = rule.ranks if word == "total_msg_size" else 1
+            if scale * rule.low - 1 > last:
+                made[f"{word}<={scale * rule.low - 1}"] = usual
+            last = scale * rule.high
+            made[f"{word}<={last}"] = self._guarded(rule, usual)
+        return {**made, f"{word}=any": usual}
+
+    def _guarded(self, rule, usual):
+        made = {self._algorithms[rule.operation][rule.choice]: {}}
+        for operations, algorithms, condition, otherwise in self.GUARDS:
+            if re.fullmatch(operations, rule.operation) and re.fullmatch(algorithms, rule.choice):
+                made = dict(sorted({otherwise: usual, condition: made}.items(), key=lambda item: "=any" in item[0]))
+        return made
+
+    def file_variables(self, path, rules):
+        del rules
+        return {self.VARIABLE: os.path.abspath(path)}
+
+    def said_of_file(self, path):
+        del path
+        return "MPICH says neither which file it has read nor which algorithm a call used: the times say so."
+
+
+def of_ranks(tree, ranks):
+    """What a tree of MPICH says for this number of ranks, without conditions on it: below a condition on sizes, MPICH
+    4.0 takes its "comm_size<8" for "comm_size<=8"."""
+    made = {}
+    for key, below in tree.items():
+        found = re.fullmatch("comm_size(<=|<|=)([0-9]+|pow2|any)", key)
+        how, what = found.groups() if found else ("", "")
+        if not found:
+            made[key] = of_ranks(below, ranks)
+        elif (what == "any" or what == "pow2" and ranks & (ranks - 1) == 0 or
+              what.isdigit() and ranks < int(what) + (how == "<=")):
+            return {**made, "comm_size=any": of_ranks(below, ranks)} if made else of_ranks(below, ranks)
+    return made
+
+
+class OpenMpi(Library):
+    """Open MPI's component tuned: a file of numbers (ompi/mca/coll/tuned/coll_tuned_dynamic_file.c), which 4.0 to 5.0
+    read. A rule counts from its size, or its number of ranks, to the next one, so what isn't measured has a rule of its
+    own, which says 0: the library's own choice. From 6.0 on JSON (same source), where a rule has both ends, and the
+    first one that holds counts: there a number of ranks in the file of numbers ends a range instead of beginning it."""
+
+    name, chooses_by_size, TOOL = "Open MPI", True, "ompi_info"
+    PREFIX = "OMPI_MCA_coll_tuned_"
+    # Operations in the order of their numbers there.
+    NUMBERS = {name: number for number, name in enumerate((
+        "allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast exscan gather gatherv reduce "
+        "reduce_scatter reduce_scatter_block").split())}
+    FORCING = "coll_tuned_(use_dynamic_rules|dynamic_rules_filename|.*_algorithm.*)"
+    # The dynamic rules of 4.0 to 6.0 look neither at the operator nor at the root (coll_tuned_decision_dynamic.c). ring
+    # and segmented_ring of allreduce, ring and recursive_halving of reduce_scatter, and chains and trees of reduce are
+    # wrong for operators that don't commute (coll_base_*.c: "commutative"). split_binary_tree, scatter_allgather and
+    # scatter_allgather_ring of bcast divide the count, which differs where root and others have different types.
+    SAFE = {"allreduce": ("basic_linear", "nonoverlapping", "recursive_doubling", "rabenseifner"),
+            "alltoall": ("linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"),
+            "barrier": ("linear", "double_ring", "recursive_doubling", "bruck", "two_proc", "tree"),
+            "bcast": ("basic_linear", "chain", "pipeline", "binary_tree", "binomial", "knomial"),
+            "reduce": ("linear", "in-order_binary", "rabenseifner"),
+            "reduce_scatter": ("non-overlapping", "butterfly"),
+            "reduce_scatter_block": ("basic_linear", "recursive_doubling", "recursive_halving", "butterfly")}
+    ASK = r""""$0" --parsable --all | sed -n 's/^.*:param:\(coll[a-z0-9_]*\):source:/\1 =/p' | grep -v '=default$'"""
+    TOTAL = ("allgather", "alltoall", "reduce_scatter", "reduce_scatter_block")  # sizes are of all ranks' blocks
+    CHAINS = ("bcast", "reduce", "reduce_scatter", "reduce_scatter_block")       # the fan-out that a variable sets
+
+    def __init__(self, tools):
+        self._said = said_by(tools(self.TOOL), "--parsable", "--all")
+        self._tools, self._algorithms = tools, {}
+        version = re.search(r"(?m)^ompi:version:full:(([0-9]+)\S*)", self._said)
+        self.version = version.group(1) if version else ""
+        self.suffix = ".json" if version and int(version.group(2)) >= 6 else ".conf"
+        for operation, number, name in re.findall(
+                r"coll_tuned_(\w+)_algorithm:enumerator:value:([0-9]+):(\S+)", self._said):
+            if name in self.SAFE.get(operation, ()):
+                self._algorithms.setdefault(operation, {})[name] = number
+
+    @staticmethod
+    def is_in(data):
+        return data.find(b"ompi_mpi_comm_world") >= 0
+
+    def contests(self):
+        return [Contest(f"{self.PREFIX}{operation}_algorithm", (operation,), tuple(self._algorithms[operation]))
+                for operation in OPERATIONS if operation in self._algorithms]
+
+    def fits(self, operation, choice, ranks):
+        return choice != "two_proc" or ranks == 2
+
+    def variables(self, contest, choice):
+        return {f"{self.PREFIX}use_dynamic_rules": "1", contest.variable: choice}
+
+    def in_force(self, line, contests):
+        del contests
+        return dict(re.findall("(?m)^(\\w+) =(.*)$", asked(line, self._tools(self.TOOL), self.ASK)))
+
+    def _value(self, operation, what):
+        found = re.search(f"coll_tuned_{operation}_algorithm_{what}:value:([0-9]+)", self._said)
+        return found.group(1) if found else "0"
+
+    def _fan_out(self, operation):
+        return self._value(operation, "chain_fanout" if operation in self.CHAINS else "tree_fanout")
+
+    def file_text(self, rules, comment):
+        operations = [name for name in self.NUMBERS if any(rule.operation == name for rule in rules)]
+        if self.suffix == ".json":
+            made = {operation: [
+                {"comm_size_min": ranks, "comm_size_max": ranks, "rules": list(map(self._json_of, several))}
+                for ranks, several in by_ranks(rules, operation).items()] for operation in operations}
+            return json.dumps({"rule_file_version": 3, "module": "tuned", "collectives": made}, indent=1) + "\n"
+        lines = [*(f"# {line}" for line in comment), f"{len(operations)} # operations"]
+        for operation in operations:
+            ranges, last = {}, 0
+            for ranks, several in by_ranks(rules, operation).items():
+                if ranks > last:
+                    ranges[last] = []
+                ranges[ranks], last = several, ranks + 1
+            ranges[last] = []
+            lines += [f"{self.NUMBERS[operation]} # {operation}", f"{len(ranges)} # numbers of ranks"]
+            for ranks, several in ranges.items():
+                by_size = self._by_size(several)
+                lines += [f"{ranks} # ranks", f"{len(by_size)} # sizes", *by_size]
+        return "".join(line + "\n" for line in lines)
+
+    def _json_of(self, rule):
+        """A rule of JSON: what it doesn't say is 0."""
+        scale = rule.ranks if rule.operation in self.TOTAL else 1
+        values = {"faninout": self._fan_out(rule.operation), "seg_size": self._value(rule.operation, "segmentsize"),
+                  "reqs": self._value(rule.operation, "max_requests")}
+        return {"msg_size_min": scale * rule.low, "msg_size_max": scale * rule.high, "alg": rule.choice,
+                **{name: int(value) for name, value in values.items() if value != "0"}}
+
+    def _by_size(self, rules):
+        """A line for each size: from how many bytes on, the algorithm, its fan-out and segment size."""
+        usual, lines, last = "0 0 0 # the library's own choice", [], 0
+        for rule in rules:
+            scale = rule.ranks if rule.operation in self.TOTAL else 1
+            if scale * rule.low > last or not rule.low and lines:
+                lines.append(f"{last} {usual}")
+            segment = self._value(rule.operation, "segmentsize")
+            lines.append(f"{scale * rule.low} {self._algorithms[rule.operation][rule.choice]} "
+                         f"{self._fan_out(rule.operation)} {segment} # {rule.choice}")
+            last = scale * rule.high + 1
+        return lines if rules and rules[0].operation == "barrier" else [*lines, f"{last} {usual}"]
+
+    def file_variables(self, path, rules):
+        return {f"{self.PREFIX}use_dynamic_rules": "1", f"{self.PREFIX}dynamic_rules_filename": os.path.abspath(path)}
+
+    def said_of_file(self, path):
+        words = [f"{name}={value}" for name, value in self.file_variables(path, ()).items()]
+        said = said_by("env", *words, self._tools(self.TOOL), "--parsable", "--all")
+        has_it = f"coll_tuned_dynamic_rules_filename:value:{path}\n" in said
+        return (("Open MPI has the name of the file (ompi_info)." if has_it else
+                 "Open MPI doesn't have the name of the file (ompi_info).") +
+                " It doesn't say which algorithm a call used, unless it was built for debugging: the times do.")
+
+
+def file_of_library(program):
+    """The file of the MPI library that a program is linked with; None where the system doesn't say it."""
+    found = re.search(r"(?m)libmpi\S* => (/.+?)(?: \(0x[0-9a-f]+\))?$", said_by("ldd", program))
+    return os.path.realpath(found.group(1)) if found else None
+
+
+def library_of(program, launcher):
+    """The Library that a program uses, and its file. Failure where the library's program is missing that lists choices:
+    without it nothing tells which of them are safe."""
+    path = file_of_library(program) or os.path.realpath(program)
+
+    def tools(name):
+        """A program of the library, beside the launcher or in PATH: its path, or a name that is no program."""
+        beside = os.path.join(os.path.dirname(shutil.which(launcher.words[0]) or ""), name)
+        return next((tool for tool in (beside, shutil.which(name) or name)
+                     if os.access(tool, os.X_OK) and file_of_library(tool) in (None, path)), f"no {name}")
+
+    with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        kind = next((kind for kind in (Mpich, OpenMpi) if kind.is_in(data)), Library)
+        if kind is not Library and not os.access(tools(kind.TOOL), os.X_OK):
+            raise Failure(f"no {kind.TOOL} of {path} beside {launcher.words[0]} or in PATH: install it, or add its folder "
+                          "to PATH")
+        library = Mpich(data, tools) if kind is Mpich else OpenMpi(tools) if kind is OpenMpi else Library()
+    return library if library.contests() else Library(), path
+
+
+def given_contests(library, texts, operations):
+    """The Contests of --choices: those of variables that the library is known to have, for their operations; else for
+    all of these. UsageError for a name that the library doesn't know."""
+    made, known = [], {contest.variable: contest for contest in library.contests()}
+    for text in texts:
+        found = re.fullmatch(r"([A-Za-z_][A-Za-z0-9_]*)=([A-Za-z0-9_.,:+-]+)", text)
+        choices = tuple(dict.fromkeys(found.group(2).split(","))) if found else ("",)
+        if "" in choices:
+            raise UsageError(f"--choices: '{text:.200}': use VARIABLE=A,B,C")
+        variable = found.group(1)
+        if variable in [contest.variable for contest in made]:
+            raise UsageError(f"--choices: {variable} is there twice: name all of its values at once")
+        if known and variable not in known:
+            raise UsageError(f"--choices: {library.name} has no variable {variable:.100} whose values its file can have"
+                             f"{meant(variable, known) or ': --list shows all'}")
+        for choice in choices if known else []:
+            if choice not in known[variable].choices:
+                raise UsageError(f"--choices: {variable} has no value '{choice:.100}'"
+                                 f"{meant(choice, known[variable].choices) or ': --list shows all'}")
+        made.append(Contest(variable, known[variable].operations if known else operations, choices))
+    return made

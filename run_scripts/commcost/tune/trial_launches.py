@@ -1,0 +1,156 @@
+"""Launches one by one in a suite's folder, each of which may crash, hang or find wrong data: what became of it is
+recorded, so that no launch is made twice."""
+
+import collections
+import math
+import os
+import re
+import shutil
+import signal
+import time
+
+from commcost import command
+from commcost.command import Failure
+from commcost.result.result_reader import Result, ResultError
+from commcost.suite import launch_processes, suite_folder, suite_plan
+from commcost.system import lines_of
+from commcost.words import counted
+
+FIRST_S = 3.0  # what a launch takes, while none is known
+WORKS, WRONG, HANG, REFUSED, FAILED = "works", "wrong data", "hang", "refused", "failed"
+BUDGET = "budget"
+
+# What programs and libraries say before they end.
+WORDS_OF_REFUSAL = r"^commcost: rank [0-9]+: .* failed at |^[a-z_]+: --|Fatal error in P?MPI_|An error occurred in MPI_"
+WORDS_OF_HYDRA = "assert (!closed) failed"  # what it says where it lost a node's ranks
+WORDS_OF_FAILURE = "^commcost: rank [0-9]+: "
+
+
+def crash_of(status, text):
+    """The outcome where a signal ended a rank, as the launcher says it: hydra and Open MPI in words, others by their
+    status; None where none did. hydra combines the signals of all ranks bit by bit, those that it ended itself by
+    SIGKILL included: its SIGTERM may be any. On a busy machine hydra 4.0 may fail itself then, and names none."""
+    numbers = [int(number) for number in re.findall(r"\bsignal:? (?:[a-z ]+\()?([0-9]{1,2})\b", text, re.I)]
+    names = [one.name for number in numbers or [status - 128] for one in signal.Signals if one == number]
+    known = [name for name in names if name != "SIGTERM"]
+    return f"crash ({known[0]})" if known else "crash" if names or WORDS_OF_HYDRA in text else None
+
+
+def outcome_of(status, timed_out, verdict, text):
+    """What became of a launch: by its exit status, whether its time was up, folder.verdict of its result, and what
+    it said besides. Words come before signals, which a launcher sends to the other ranks."""
+    if verdict in suite_folder.WHOLE:
+        return WORKS if verdict == "done" else WRONG
+    if timed_out:
+        return HANG
+    for outcome, words in ((REFUSED, WORDS_OF_REFUSAL), (FAILED, WORDS_OF_FAILURE)):
+        if re.search(words, text, re.M):
+            return outcome
+    return crash_of(status, text) or (REFUSED if status == command.EXIT_USAGE else FAILED)
+
+
+def message_of(lines):
+    """The line of a log that says most: the program's own, else the first about an error, else the last one."""
+    lines = [line.strip() for line in lines[1:] if re.search("[A-Za-z]", line)]
+    for pattern in (r"^[a-z_]+: (rank [0-9]|--)", "error|fault|signal|fail|abort"):
+        found = [line for line in lines if re.search(pattern, line, re.I)]
+        if found:
+            return found[0]
+    return lines[-1] if lines else ""
+
+
+def rows_of(path):
+    """The rows of a result by column, its head, and its warnings; none of what is no result. Warnings of single rows
+    are without their numbers."""
+    try:
+        with Result(path, needs_metadata=False) as result:
+            rows = [dict(zip(result.header, cells)) for cells in result.rows()]
+            return rows, result.head, [
+                re.sub("[0-9]+", "…", remark.text) if re.match("row [0-9]", remark.text) else remark.text
+                for remark in result.remarks if remark.kind == "warning"]
+    except ResultError:
+        return [], [], []
+
+
+class Trials:
+    """Steps of a plan in their folder. `left_by` is what ended the last launch without an outcome: a signal's name, or
+    BUDGET. With a budget_s no launch is begun that wouldn't end in it."""
+
+    def __init__(self, path, limit_s, budget_s=None, is_new=False):
+        self.folder = suite_folder.Folder(os.path.abspath(path), is_new)
+        self.limit_s, self.budget_s, self.left_by = limit_s, budget_s, None
+        self._signals, self._begin_s, self._outcomes, self._seconds = None, time.monotonic(), {}, []
+        self._is_new = is_new
+
+    def begin(self, made, used, options):
+        """Makes the folder, or takes up what is recorded in it. Failure where it is of another plan. `options`: of
+        arguments.parsed."""
+        self.folder.check()
+        self._is_new = self._is_new or not os.path.exists(self.folder.path)
+        self.folder.make()
+        self.folder.lock()
+        self.folder.begin(made, suite_folder.versions_of(made.programs, used), options.hosts)
+        self.folder.replace("options", "".join(word + "\n" for word in options.kept))
+        self._signals = launch_processes.Signals()
+        for process in launch_processes.left_behind(os.path.join(self.folder.path, "runs")):
+            launch_processes.end(process)
+        for run, name, seconds, outcome in self.folder.records():
+            self._outcomes[run, name] = (seconds, outcome)
+            self._seconds.append(seconds)
+
+    def known(self, step):
+        """(seconds, outcome) of a launch that was made; None of one that wasn't."""
+        return self._outcomes.get((str(step.run), step.name))
+
+    def names(self):
+        """The names of the steps that were made, in their order."""
+        return [name for _, name in self._outcomes]
+
+    def rows(self, step):
+        """rows_of what a launch wrote."""
+        return rows_of(self.folder.launch_file(step))
+
+    def warnings(self):
+        """Warnings in results of launches: sentences, each with the number of launches that say it."""
+        records = set(self.folder.last_results())
+        found = collections.Counter(text for run, name in records for text in set(rows_of(
+            self.folder.launch_file(suite_plan.Step(run, name, name, "", 0, "")))[-1]))
+        return [f"{text} (in {number} of {counted(len(records), 'launch', 'launches')})"
+                for text, number in sorted(found.items(), key=lambda item: -item[1])]
+
+    def message(self, step):
+        return message_of(lines_of(self.folder.log_file(step)))
+
+    @property
+    def usual_s(self):
+        return sum(self._seconds) / len(self._seconds) if self._seconds else FIRST_S
+
+    def launch(self, step):
+        """Makes a launch and records what became of it; False where a signal or the budget ended it. Failure where the
+        program refuses its options in the first one; then a folder that this call made is gone."""
+        left_s = math.inf if self.budget_s is None else self.budget_s - (time.monotonic() - self._begin_s)
+        self._signals.look()
+        self.left_by = self._signals.last.name if self._signals.last else BUDGET if left_s < self.usual_s else None
+        if self.left_by:
+            return False
+        file, limit_s = self.folder.launch_file(step), min(self.limit_s, left_s)
+        os.makedirs(os.path.dirname(file), exist_ok=True)
+        begin, seconds, status, verdict = self.folder.launch(step, limit_s, self._signals)
+        if status is None or verdict == "interrupted":
+            self.left_by = self._signals.last.name if self._signals.last else "a signal to the program"
+        elif seconds >= limit_s and limit_s < self.limit_s and verdict not in suite_folder.WHOLE:
+            self.left_by = BUDGET
+        if self.left_by:
+            return False
+        outcome = outcome_of(status, seconds >= limit_s, verdict, "\n".join(lines_of(self.folder.log_file(step))))
+        if outcome == REFUSED and not self._outcomes and re.search("^[a-z_]+: --", self.message(step)):
+            message = self.message(step)
+            if self._is_new:
+                shutil.rmtree(self.folder.path, ignore_errors=True)
+            raise Failure(f"the first launch was refused: {message}")
+        if os.path.exists(file + ".part"):
+            os.replace(file + ".part", file)
+        self.folder.record(step, begin, f"{seconds:.0f}", status, outcome)
+        self._outcomes[str(step.run), step.name] = (int(seconds + 0.5), outcome)
+        self._seconds.append(seconds)
+        return True
