@@ -15,6 +15,8 @@ from commcost.system import SCRIPTS
 
 STYLE = os.path.join(SCRIPTS, "report", "style.css")
 WIDTH = 100  # of a terminal
+COLUMNS_MOST = 10  # of a matrix with a number in each cell; of more columns every second, third ... is shown
+ASCII = {"µ": "u", "–": "-", "…": "...", "×": "x"}
 
 
 def escaped(text):
@@ -152,6 +154,17 @@ def html_of_cell(column, cell):
     return f"<{tag}{attributes(class_=kind)}>{text}</{tag}>"
 
 
+def matrix_parts(found, heading, column_of, legend, most=COLUMNS_MOST):
+    """The parts of the page that show Marks by name and place, with at most `most` places, and say what they mean; none
+    where there are no marks. `column_of` makes a column's heading of a place."""
+    places = sorted({place for marks in found.values() for place in marks}, reverse=True)
+    places = places[::-(-len(places) // most) or 1][::-1]  # every nth, the last one always
+    columns = [Column(heading, "what"), *(Column(column_of(place), "", True) for place in places)]
+    rows = [Row([name, *(marks.get(place, "") for place in places)]) for name, marks in found.items()
+            if any(place in marks for place in places)]
+    return [Grid(columns, rows, "matrix"), Text(legend, small=True)] if rows else []
+
+
 class Figure(typing.NamedTuple):
     """A picture: an SVG file, what it is called, and its title."""
 
@@ -228,3 +241,10 @@ class Page(typing.NamedTuple):
     def as_text(self):
         title = plain(self.title)
         return "\n".join([title, "=" * len(title), "", *lines_of(self.sections, "text"), plain(self.footer), ""])
+
+
+def readable(text):
+    """The text in ASCII where the locale isn't UTF-8's."""
+    locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "")
+    return text if re.search("utf-?8", locale, re.I) else re.sub(
+        f"[{''.join(ASCII)}]", lambda found: ASCII[found.group()], text)

@@ -1,6 +1,9 @@
 """Numbers, sizes and lists as people read them."""
 
 import math
+import re
+
+UNSURE = "not clear"
 
 
 def decimals(value, count):
@@ -70,3 +73,29 @@ def in_words(seconds):
     if seconds < 120:
         return f"{seconds} s"
     return f"{(seconds + 30) // 60} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
+
+
+def grouped(values, key):
+    """Lists of the values with the same key, in the order in which they are met."""
+    groups = {}
+    for value in values:
+        groups.setdefault(key(value), []).append(value)
+    return list(groups.values())
+
+
+# As strtod has them, but no hexadecimal ones, and no infinity or NaN.
+_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+NUMBER_MAX = 1e100  # so that products, ratios and powers of ten of numbers are numbers, too
+
+
+def parsed_number(cell):
+    """The number that a cell holds; None for NA and for what is none, or so large or small that nothing measures it."""
+    if not _NUMBER.fullmatch(cell):
+        return None
+    value = float(cell)
+    return value if value == 0 or 1 / NUMBER_MAX <= abs(value) <= NUMBER_MAX else None
+
+
+def is_number(text):
+    """Whether a cell holds a number."""
+    return parsed_number(text) is not None

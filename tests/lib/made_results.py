@@ -124,9 +124,27 @@ ALL = {"overlap_iallreduce": ("overlap_iallreduce", OVERLAP, OVERLAP_ROWS),
 
 
 
+# Columns with the same role in all results that have them; all others are info.
+KEYS = set("""
+    run setting collective model form test_calls method local partitions elements direction pair msgsize pattern job_size
+    npeers nmsgs nbytes cache_size ppn synchronisation transfer threads arrangement sync count blksize stride neighbours
+    ranks dims call mode scope a b kind comm operation members rank host source about grain_us type op in_place root
+    memory buffers""".split())
+LESS = set("overhead transfer_us latency_us sync_us ref_us blocking_us exposed_us added_ns time_us stop_us".split())
+MORE = set("overlap_pct rate_per_s out_mbs in_mbs".split())
+
+
+def roles_of(columns):
+    """The line `# columns:`. A size is a result where the time-driven model finds it, else a key."""
+    return " ".join(f"{name}=" + ("key" if name in KEYS or name == "size_bytes" else "less" if name in LESS else
+                                  "more" if name in MORE else "info") for name in columns)
+
+
 def tsv(benchmark, columns, rows, remarks=(), metadata=None, line_end="\n"):
+    """The text of a result; without a benchmark one without metadata that say what it is."""
     lines = [f"# benchmark: {benchmark}"] if benchmark else []
-    lines += [f"# {key}: {value}" for key, value in dict(METADATA, **(metadata or {})).items()]
+    said = {**METADATA, **({"columns": roles_of(columns)} if benchmark else {}), **(metadata or {})}
+    lines += [f"# {key}: {value}" for key, value in said.items()]
     lines.append("\t".join(columns))
     lines += [f"# {remark}" for remark in remarks]
     lines += ["\t".join(str(cell) for cell in row) for row in rows]

@@ -56,18 +56,16 @@ class TheReader(OlderOverlapCase):
         (["overlap_pct", "model", "collective"],
          ["overlap_pct", "model", "form", "test_calls", "collective"])])
     def test_which(self, columns, header):
-        """Those of overlap_*, whatever they have of both, with metadata or without."""
-        path = self.folder / "x.tsv"
-        for head in ("", "# benchmark: overlap_x\n# columns: "
-                         f"{' '.join(name + '=key' for name in columns)}\n"):
-            path.write_text(head + "\t".join(columns) + "\n" + "\t".join(columns) + "\n")
-            with Result(str(path), needs_metadata=False) as result:
-                assert result.header == header
-                assert result.keys == (header if head else [])
-                row, = result.rows()
-            # The cells are called like their columns here, but for those that were added.
-            assert [{"nonblocking": "form", "0": "test_calls", "NA": "size_bytes"}.get(cell, cell)
-                    for cell in row] == header
+        """Those of overlap_*, whatever they have of both."""
+        path, names = self.folder / "x.tsv", "\t".join(columns)
+        roles = " ".join(f"{name}=key" for name in columns)
+        path.write_text(f"# benchmark: overlap_x\n# columns: {roles}\n{names}\n{names}\n")
+        with Result(str(path)) as result:
+            assert result.header == result.keys == header
+            row, = result.rows()
+        # The cells are called like their columns here, except those that were added.
+        assert [{"nonblocking": "form", "0": "test_calls", "NA": "size_bytes"}.get(cell, cell)
+                for cell in row] == header
 
     def test_what_has_them_is_as_it_is(self):
         rows = rows_of(form="persistent", test_calls="auto")

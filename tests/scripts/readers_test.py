@@ -1,7 +1,7 @@
 """Results in the programs that people read them with: pandas, R, LibreOffice, and pictures by gnuplot."""
 
 from case import Case, call, each
-from commcost.result.result_reader import parsed_number
+from commcost.words import parsed_number
 from made_results import SCRIPTS
 from mpi_run import run
 from readers import cells_in_libreoffice, in_pandas_and_r, pivot_in_libreoffice

@@ -14,7 +14,8 @@ import unittest
 from case import Case, call, each, full
 from commcost.result import tables
 from commcost.result.launches import Launches
-from commcost.result.result_reader import LINE_MAX, Result, ResultError, parsed_number
+from commcost.result.result_reader import LINE_MAX, Result, ResultError
+from commcost.words import parsed_number
 
 HEAD = ("# benchmark: bench\n"
         "# columns: name=key size=key time_us=less rate_per_s=more note=info status=info\n"
@@ -174,11 +175,14 @@ class OfLaunches(ResultsCase):
             assert result.remarks == [("note", "n: 1"), ("warning", "w")]
             assert result.end == (2, 0)
 
-    def test_without_metadata(self):
-        path = self.files.write("name\ttime_us\na\t5\n")
-        with Result(path, needs_metadata=False) as result:
-            assert (result.header, result.roles, list(result.rows())) == (
-                ["name", "time_us"], {}, [["a", "5"]])
+    def test_without_columns(self):
+        """A result of ours that doesn't say its keys is refused, by all that reads results."""
+        path = self.files.write("# benchmark: halo\nname\ttime_us\na\t5\n")
+        for reads in (Result, lambda path: tables.Tables([path]), lambda path: Launches().add(0, path)):
+            with self.assertRaises(ResultError) as error:
+                reads(path)
+            assert str(error.exception) == (f"{path}: line 2: no '# columns:' before the first row: write the result "
+                                            "with its metadata, without --no-header and --no-metadata")
 
 
 # ---- short results -------------------------------------------------------------------------------

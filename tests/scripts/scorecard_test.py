@@ -8,6 +8,7 @@ import re
 import unittest.mock
 
 from case import Case, each
+from commcost import page
 from commcost.compare import bench_compare
 from commcost.report import report
 from commcost.result import intervals, tables
@@ -779,9 +780,9 @@ Does it pay?
   Non-blocking allreduce  yes  saves 95 %: work before MPI_Wait
 """
         with unittest.mock.patch.dict(os.environ, {"LC_ALL": "C"}):
-            assert scorecard.readable(text).encode("ascii")
+            assert page.readable(text).encode("ascii")
         with unittest.mock.patch.dict(os.environ, {"LC_ALL": "", "LC_CTYPE": "de_DE.utf8"}):
-            assert scorecard.readable(text) == text
+            assert page.readable(text) == text
 
     def test_all_names(self):
         """Of what shares a line stand in its column, however many, beside the answer and its reason."""

@@ -115,7 +115,7 @@ class Settings(Case):
 
     def test_too_few_launches_are_said(self):
         path = self.results(launches=3, A_0={"ring": 10}, A_1={"ring": 20})
-        line, = scorecard.best_setting(best_setting.best_settings(read_launches([path])))
+        line, = scorecard.which_is_best(best_setting.best_settings(read_launches([path])))
         assert (line.what, line.note) == ("Not clear", "fewer than 6 launches of each")
 
     @each("others, said", [("done", " of syncbench"), ("failed", "")])
@@ -151,7 +151,7 @@ class Settings(Case):
         text = (self.folder / "syncbench.tsv").read_text().replace("sync_us", "sync_pct")
         (self.folder / "syncbench.tsv").write_text(text.replace("sync_pct=less", "sync_pct=more"))
         best = best_setting.best_settings(read_launches([path]))
-        line, = scorecard.best_setting(best)
+        line, = scorecard.which_is_best(best)
         # 58 times the median of what launches make of it, 1.009.
         assert line[:2] == ("A=1", "1 of 1 row")
         assert line.note.startswith("by 58.5 points at most: "), line.note
@@ -160,4 +160,4 @@ class Settings(Case):
         (self.folder / "a.tsv").write_text(tsv("syncbench", COLUMNS[2:], [["ring", "NA", 2, 1, 0, 1,
                                                                            "ok"]]))
         assert best_setting.best_of_result(str(self.folder), tables.Tables([str(self.folder)])) == []
-        assert not list(scorecard.best_setting([]))
+        assert not list(scorecard.which_is_best([]))

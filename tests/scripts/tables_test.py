@@ -6,7 +6,7 @@ from case import Case, each
 from commcost.command import UsageError
 from commcost.compare import bench_compare
 from commcost.report import picture_panels, pictures, report
-from commcost.result import benchmarks, summary_table, tables
+from commcost.result import benchmarks, row_labels, summary_table, tables
 from commcost.result.launches import read_launches
 from commcost.result.result_reader import ResultError
 from commcost.scorecard import fact_lines, scorecard
@@ -74,7 +74,7 @@ class Tables(Case):
         found = sorted((row.keys["memory"], row.keys["buffers"]) for row in rows)
         assert found == [("NA", "NA"), ("device", "NA"), ("device", "new")]
         picture, = pictures.pictures_of("collective", [row.keys for row in rows])
-        labels = pictures.Labels(picture.panels[0].series, [row.keys for row in rows])
+        labels = row_labels.Labels(picture.panels[0].series, [row.keys for row in rows])
         assert sorted(labels.of(row.keys) for row in rows) == [
             "bcast", "bcast, device memory", "bcast, device memory, new buffers"]
 
@@ -105,7 +105,7 @@ def drawn(folder, kind):
     read = tables.Tables([str(folder)])
     rows = read.cells(tables.NEW, kind)
     panel = pictures.pictures_of(kind, rows, read.further_keys(kind))[0].panels[0]
-    text = picture_panels.PanelText(panel, benchmarks.quantity_of(kind, panel.y), {tables.NEW: rows}, {})
+    text = picture_panels.PanelText(panel, {tables.NEW: rows}, {})
     return {text.series[series]: [point.value for point in points] for (_, _, series), points in text.points.items()}
 
 

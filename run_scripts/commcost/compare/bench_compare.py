@@ -16,9 +16,8 @@ from commcost.result import benchmarks, rank_test, result_metadata
 from commcost.result.launches import key_columns, read_launches
 from commcost.result.result_reader import PATH_SHOWN, ResultError
 from commcost.result.result_writer import Output
-from commcost.scorecard.fact_lines import UNSURE, grouped
 from commcost.suite.launch_options import list_of
-from commcost.words import counted, cut, decimals, listed, short, six_digits
+from commcost.words import UNSURE, counted, cut, decimals, grouped, listed, short, six_digits
 
 PROGRAM = "bench_compare"
 BASE, NEW = 0, 1

@@ -13,11 +13,10 @@ import typing
 from commcost.cost.monitor_report import Layout
 from commcost.result import benchmarks, rank_test, result_metadata
 from commcost.result.intervals import CONFIDENCE, LAUNCHES_ENOUGH, Measured, Span, span_of
-from commcost.result.result_reader import parsed_number
 from commcost.result.tables import NEW
 from commcost.scorecard.cost_lines import blocking
 from commcost.suite.suite_plan import collectives
-from commcost.words import listed
+from commcost.words import listed, parsed_number
 
 VALUES_SHOWN = 4
 ELEMENT = 8  # bytes, of the benchmarks' element; what is smaller costs as much

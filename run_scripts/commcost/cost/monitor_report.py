@@ -11,7 +11,8 @@ import typing
 from commcost.command import UsageError
 from commcost.result import rank_hosts
 from commcost.result.intervals import Span
-from commcost.result.result_reader import PATH_SHOWN, Result, parsed_number
+from commcost.result.result_reader import PATH_SHOWN, Result
+from commcost.words import parsed_number
 
 # What a report of an earlier version lacks reads as NA.
 TEXTS = ("kind", "comm", "members", "operation", "rank")

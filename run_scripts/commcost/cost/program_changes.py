@@ -13,8 +13,7 @@ from commcost.cost import machine_costs
 from commcost.cost.machine_costs import Cost, OwnCosts, Way
 from commcost.cost.monitor_report import Calls, Monitored
 from commcost.result.intervals import Span, exactly
-from commcost.scorecard.fact_lines import grouped
-from commcost.words import bytes_text, counted, number_text, short
+from commcost.words import bytes_text, counted, grouped, number_text, short
 
 STOP_S = 4e-3      # for which the system takes a processor: a tick of Linux' scheduler at 250 Hz
 READING_S = 20e-9  # what the monitor's times of a call are right to

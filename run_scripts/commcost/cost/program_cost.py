@@ -14,14 +14,12 @@ from commcost import command
 from commcost.cost import machine_costs, program_changes
 from commcost.cost.machine_costs import Way
 from commcost.cost.monitor_report import Calls, Monitored
-from commcost.page import Column, Items, Page, Section, Text, grid_of
+from commcost.page import Column, Items, Page, Section, Text, grid_of, readable
 from commcost.result import benchmarks
 from commcost.result.intervals import Span, exactly
 from commcost.result.result_writer import Output
 from commcost.result.tables import NEW, read_tables
-from commcost.scorecard import scorecard
-from commcost.scorecard.fact_lines import grouped
-from commcost.words import counted, cut, decimals, short
+from commcost.words import counted, cut, decimals, grouped, short
 
 PROGRAM = "cost.sh"
 MIN_SAVING_PCT = 1.0  # of the run, that a saving is worth telling
@@ -438,6 +436,6 @@ Times are seconds of a process, averages over those that made such calls.""")
     elif options.format == "html":
         text = page_of(account).as_html()
     else:
-        text = scorecard.readable(page_of(account).as_text())
+        text = readable(page_of(account).as_text())
     command.write_to(options.output, text)
     return command.EXIT_DONE

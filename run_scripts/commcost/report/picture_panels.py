@@ -5,10 +5,10 @@ import math
 import typing
 
 from commcost import command
-from commcost.report.pictures import Labels
-from commcost.result.result_reader import is_number
+from commcost.result.benchmarks import ends_of
+from commcost.result.row_labels import Labels
 from commcost.result.tables import BASE, NEW, in_number_order, median_text
-from commcost.words import number_text, short, size_text
+from commcost.words import is_number, number_text, short, size_text
 
 # Of the palette of Okabe and Ito, which colour-blind people tell apart.
 FREE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444")
@@ -89,8 +89,8 @@ class PanelText:
     no_column  columns that the rows lack
     """
 
-    def __init__(self, panel, quantity, rows, colours, threshold=None):
-        """`quantity`: benchmarks.Quantity of the panel's values; `colours` by the first key's value; `threshold`: the
+    def __init__(self, panel, rows, colours, threshold=None):
+        """`colours` by the first key's value; `threshold`: the
         number of the panel's metadata, None where it isn't known."""
         self.panel, self._colours = panel, colours
         self.no_column = [name for name in (panel.y, panel.x) if name and
@@ -99,7 +99,7 @@ class PanelText:
                              if 0 < abs(level) < -GAIN_LEAST)] if panel.threshold else []
         self.settings, self._blocks = {}, {}
         self._cut = self._beyond = self._below = 0
-        self._read(rows, (panel.y, quantity.low, quantity.high))
+        self._read(rows, (panel.y, *ends_of(panel.y)))
         self.table = "\n".join(self._lines_of_table()) + "\n"
         self._write_settings()
 

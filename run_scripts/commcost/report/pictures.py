@@ -4,41 +4,7 @@ import re
 import typing
 
 from commcost.result import benchmarks
-from commcost.result.result_reader import is_number
-from commcost.words import size_text
-
-
-class Key(typing.NamedTuple):
-    """A column that tells lines, rows or panels of a picture apart; % in the text is its value, of
-    a flush as programs take it. An optional one is left out of a label where it tells nothing apart."""
-
-    column: str
-    text: str = "%"
-    optional: bool = False
-
-    def label(self, value):
-        """Of a row with this value."""
-        is_size = self.column == "cache_size" and is_number(value)
-        return self.text.replace("%", size_text(float(value)) if is_size else value, 1)
-
-
-class Labels:
-    """The labels that Keys make; optional ones take part where they differ among the rows
-    whose other keys are the same."""
-
-    def __init__(self, keys, rows):
-        self._keys, self._values = keys, {}
-        for row in rows:
-            for key in keys:
-                self._values.setdefault((key.column, self._required(row)), set()).add(row.get(key.column, "NA"))
-
-    def _required(self, row):
-        return tuple(row.get(key.column, "NA") for key in self._keys if not key.optional)
-
-    def of(self, row):
-        parts = [(key, row.get(key.column, "NA")) for key in self._keys]
-        return ", ".join(key.label(value) for key, value in parts if not key.optional or (
-            value != "NA" and len(self._values[key.column, self._required(row)]) > 1)).replace('"', "'")
+from commcost.result.row_labels import Key, further
 
 
 class Panel(typing.NamedTuple):
@@ -46,7 +12,7 @@ class Panel(typing.NamedTuple):
 
     name: str            # of its table
     title: str           # of the axis of what was measured
-    y: str               # the column, a benchmarks.Quantity
+    y: str               # its column
     series: tuple = ()   # Keys that make the label of a line or row
     pages: tuple = ()    # Keys that tell panels apart (rows only)
     x: str = ""
@@ -73,16 +39,6 @@ class Picture(typing.NamedTuple):
     def program(self):
         """gnuplot's, in run_scripts/plots."""
         return "lines" if self.panels[0].x else "dots"
-
-
-# Keys of any benchmark, with their texts.
-_TEXTS = {"ranks": "% processes", "memory": "% memory", "buffers": "% buffers"}
-
-
-def further(names):
-    """Keys of these names, for what else tells rows apart (Tables.further_keys)."""
-    return tuple(Key(name, _TEXTS.get(name[len("job_"):] if name.startswith("job_") else name, f"{name} %"), True)
-                 for name in names)
 
 
 def count_distinct(rows, column):
@@ -186,13 +142,13 @@ def link_pictures(_, rows):
 def foreign_pictures(kind, _):
     """Each quantity of another program's benchmark over sizes."""
     entry = benchmarks.entry_of(kind)
-    keys = [column for column, _ in entry.keys]
+    keys = list(entry.names)
     size = next((column for column in ("size_bytes", "nbytes", "msgsize") if column in keys), None)
     series = tuple(Key(column, "%" if column in ("test", "pattern") else column + " %", place > 0)
                    for place, column in enumerate(keys) if column != size)
-    return [Picture(f"{kind}_{re.sub('[^a-z0-9]+', '_', quantity.column)}", f"{kind}: {entry.program}",
-                    (Panel("sizes", quantity.column, quantity.column, series or (Key("size_bytes", kind),), x=size,
-                           log_from=20),)) for quantity in entry.quantities] if size else []
+    return [Picture(f"{kind}_{re.sub('[^a-z0-9]+', '_', value.column)}", f"{kind}: {entry.program}",
+                    (Panel("sizes", value.column, value.column, series or (Key("size_bytes", kind),), x=size,
+                           log_from=20),)) for value in entry.values] if size else []
 
 
 # Pictures of an entry's kind (benchmarks.Benchmark), or a function of the kind and the rows that makes them.

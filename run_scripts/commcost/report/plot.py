@@ -17,28 +17,11 @@ from commcost.report.picture_panels import PanelText, quoted, settings_text
 from commcost.result import benchmarks
 from commcost.result.result_reader import PATH_SHOWN
 from commcost.result.tables import NEW, read_tables, threshold_of
+from commcost.scorecard.scorecard import head_of
 from commcost.system import SCRIPTS, lines_of
-from commcost.words import cut
 
 PROGRAM = "plot.sh"
 PROGRAMS = os.path.join(SCRIPTS, "plots")
-LIBRARIES_SHOWN = 120  # letters
-
-
-def head_of(label, tables):
-    """A result's line in a picture's head: its name and where it is from, all where there are several."""
-    def every(key):
-        return list(dict.fromkeys(value for table in tables for value in table.metadata.get(key, ())[:1] if value))
-
-    def counts(key, one, several):
-        found = sorted(every(key), key=lambda text: (len(text), text))
-        return f"{' or '.join(found)} {one if found == ['1'] else several}" if found else ""
-
-    libraries = dict.fromkeys(library.replace(" Version:", "").split(",")[0].rstrip(" ")
-                              for library in every("mpi_library"))
-    ranks, nodes = counts("ranks", "process", "processes"), counts("nodes", "node", "nodes")
-    text = f"{label}: {ranks}{f' on {nodes}' if nodes else ''}" if ranks else label
-    return ", ".join([text, *filter(None, [cut(" or ".join(libraries), LIBRARIES_SHOWN)])])
 
 
 class Drawing(typing.NamedTuple):
@@ -77,7 +60,7 @@ def draw_group(tables, group, kinds, drawing, say):
         there = tuple(panel for panel in picture.panels if any(panel.y in row for row in rows[NEW]))
         picture = picture._replace(panels=there or picture.panels)
         texts = {panel.name: PanelText(
-            panel._replace(series=(*panel.series, setting)), benchmarks.quantity_of(group, panel.y), rows, colours,
+            panel._replace(series=(*panel.series, setting)), rows, colours,
             threshold_of(of_side[NEW])) for panel in picture.panels}
         for text in texts.values():
             for column in text.no_column:

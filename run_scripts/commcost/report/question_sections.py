@@ -10,33 +10,21 @@ import re
 import typing
 
 from commcost.compare import best_setting
-from commcost.page import Closed, Column, Grid, Mark, Row, Section, Text, grid_of
+from commcost.page import COLUMNS_MOST, Closed, Column, Mark, Section, Text, grid_of, matrix_parts
 from commcost.report import plot
-from commcost.report.pictures import WAYS, Key, Labels, further
+from commcost.report.pictures import WAYS
 from commcost.result import benchmarks
 from commcost.result.intervals import LAUNCHES_ENOUGH, THRESHOLD_PCT
 from commcost.result.launches import status_rank
-from commcost.result.result_reader import is_number
+from commcost.result.row_labels import Key, Labels, further
 from commcost.result.tables import BASE, NEW, in_number_order, median_text, rows_by_key
 from commcost.scorecard import cost_lines, gain_lines
 from commcost.scorecard.fact_lines import typical
-from commcost.words import counted, size_text
+from commcost.words import UNSURE, counted, is_number, size_text
 
-COLUMNS_MOST = 10   # with a number in each cell; of more columns every second, third ... is shown
 # Answers: the letter, and its class on the page.
 LETTERS = {gain_lines.YES: ("P", "pays"), gain_lines.EVEN: ("E", "even"), gain_lines.PARTLY: ("E", "even"), gain_lines.NO: ("N", "even"),
-           gain_lines.LOSES: ("L", "loses"), gain_lines.UNSURE: ("?", "unclear")}
-
-
-def parts_of(found, heading, column_of, legend, most=COLUMNS_MOST):
-    """The parts of the page that show Marks by name and place, with at most `most` places, and say what they mean; none
-    where there are no marks. `column_of` makes a column's heading of a place."""
-    places = sorted({place for marks in found.values() for place in marks}, reverse=True)
-    places = places[::-(-len(places) // most) or 1][::-1]  # every nth, the last one always
-    columns = [Column(heading, "what"), *(Column(column_of(place), "", True) for place in places)]
-    rows = [Row([name, *(marks.get(place, "") for place in places)]) for name, marks in found.items()
-            if any(place in marks for place in places)]
-    return [Grid(columns, rows, "matrix"), Text(legend, small=True)] if rows else []
+           gain_lines.LOSES: ("L", "loses"), UNSURE: ("?", "unclear")}
 
 
 def mark_of(row, answer, number=""):
@@ -59,7 +47,7 @@ def numbers(tables, kind, pairs, keys, place_of):
     """Marks of values by name, which Keys make, and place: numbers alone, or ? of what noise hides."""
     labels, found = labels_of(tables, kind, keys, [row for row, _ in pairs]), {}
     for row, value in pairs:
-        mark = mark_of(row, gain_lines.UNSURE) if cost_lines.is_lost(value) else mark_of(row, "", number_of(value))
+        mark = mark_of(row, UNSURE) if cost_lines.is_lost(value) else mark_of(row, "", number_of(value))
         found.setdefault(labels.of(row.keys), {})[place_of(row)] = mark
     return found
 
@@ -85,7 +73,7 @@ def against(tables, kind, pairs, column, keys, place_of, heading, column_of, usu
     legend = "Times in µs." + (f" P: pays, is quicker than {told}; {other_letters(found)}" if is_judged else "")
     if any(row.keys.get("sync") in cost_lines.WITH for row, _ in pairs):
         legend += " " + "; ".join(f"{sync}: {words}" for sync, words in cost_lines.WITH.items()) + "."
-    return parts_of(dict(sorted(found.items(), key=lambda item: item[0] not in names)), heading, column_of, legend)
+    return matrix_parts(dict(sorted(found.items(), key=lambda item: item[0] not in names)), heading, column_of, legend)
 
 
 def other_letters(found):
@@ -117,7 +105,7 @@ def of_gains(tables):
         found.setdefault(labels.of(case.row.keys), {})[power_of(case.size)] = mark_of(
             case.row, answer, f"{case.gain.value:.0f}" if has_number else "")
     numbers_are = " Numbers: the gain in percent of the blocking call's time." if has_room else ""
-    return parts_of(found, "operation / bytes", lambda size: size_text(size) if size else "no size",
+    return matrix_parts(found, "operation / bytes", lambda size: size_text(size) if size else "no size",
                     f"P: pays with plenty of work; {other_letters(found)}{numbers_are}", most=99)
 
 
@@ -138,7 +126,7 @@ def of_processor(tables):
         marks = numbers(tables, "mpi_overhead", pairs, (Key("direction"), Key("pair", "pair %", True)),
                         lambda row: row.size("msgsize"))
         found.update((what.format(name), of_name) for name, of_name in marks.items())
-    return parts_of(found, "message / bytes", size_text, "The time for which a message keeps the processor busy, and "
+    return matrix_parts(found, "message / bytes", size_text, "The time for which a message keeps the processor busy, and "
                     "the share of the transfer's time that is free for other work. ?: not clear.")
 
 
@@ -151,7 +139,7 @@ def of_rates(tables):
                      if cost_lines.caches_of(row) == caches]
             marks = numbers(tables, kind, pairs, (*map(Key, keys), *more), lambda row: row.size("nbytes"))
             found.update((", ".join(filter(None, (name, caches[:-2]))), of_name) for name, of_name in marks.items())
-    return parts_of(found, "pattern / bytes", size_text,
+    return matrix_parts(found, "pattern / bytes", size_text,
                     "Millions of messages that a process sends and receives in a second.")
 
 
@@ -165,7 +153,7 @@ def of_synchronisation(tables):
 def of_collectives(tables):
     more = (Key("type", optional=True), Key("op", optional=True), Key("in_place", "in place: %", True),
             Key("root", "root %", True))
-    return parts_of(numbers(tables, "collective", tables.measured("collective", "time_us"), (Key("operation"), *more),
+    return matrix_parts(numbers(tables, "collective", tables.measured("collective", "time_us"), (Key("operation"), *more),
                             lambda row: power_of(row.size())), "operation / bytes",
                     lambda size: size_text(size) if size else "no size",
                     "Times in µs, from the first process's start to the last one's end.")
@@ -181,21 +169,21 @@ def of_halo(tables):
 
 def of_noise(tables):
     pairs = tables.measured("noise", "slowdown_pct", scope="collective")
-    return parts_of(numbers(tables, "noise", pairs, (Key("operation"),), lambda row: row.size("grain_us")),
+    return matrix_parts(numbers(tables, "noise", pairs, (Key("operation"),), lambda row: row.size("grain_us")),
                     "operation: slower by %", lambda work: f"after {work:g} µs of work" if work else "without work",
                     "By how many percent a step of work and an operation takes longer than undisturbed.")
 
 
 def of_monitor(tables):
     pairs = tables.measured("monitor_overhead", "added_ns")
-    return parts_of(numbers(tables, "monitor_overhead", pairs, (Key("call"),), lambda row: row.keys["mode"]), "calls",
+    return matrix_parts(numbers(tables, "monitor_overhead", pairs, (Key("call"),), lambda row: row.keys["mode"]), "calls",
                     lambda mode: f"monitor {mode}", "Nanoseconds that monitoring adds.")
 
 
 def closed(tables, group, kinds):
     """The rows of a group of kinds (plot.groups_of), with how to read them."""
     entry, rows = benchmarks.entry_of(group), [row for kind in kinds for row in rows_by_key(tables, kind)]
-    keys = benchmarks.keys_of(kinds[0], dict.fromkeys(key for row in rows for key in row.keys))
+    keys = benchmarks.headings_of(kinds[0], dict.fromkeys(key for row in rows for key in row.keys))
     return Closed(group, f"{entry.heading}: {counted(len(rows), 'row')}",
                   [Text(entry.text.replace("\n", " ")), *(table_of(entry, keys, rows) if rows else [])])
 
@@ -203,16 +191,16 @@ def closed(tables, group, kinds):
 def table_of(entry, keys, rows):
     """The parts that show rows: what all have in common, and the table."""
     everywhere, columns = [], {}
-    for place, (name, heading) in enumerate(keys):
+    for place, (name, heading) in enumerate(keys.items()):
         values = [row.keys.get(name, "NA") for row in rows]
         if len(set(values)) == 1 and not (len(rows) == 1 and place == 0):
             everywhere += [f"{heading} {values[0]}"] if values[0] != "NA" else []
         else:
             columns[Column(heading, name, all(is_number(value) or value == "NA" for value in values))] = values
-    for quantity in entry.quantities:
-        if not quantity.optional or any(row.texts(quantity.column, side) for row in rows for side in (NEW, BASE)):
-            columns.update(columns_of(quantity, rows))
-    for name, heading in entry.words:
+    for value in entry.values:
+        if not value.optional or any(row.texts(value.column, side) for row in rows for side in (NEW, BASE)):
+            columns.update(columns_of(value, rows))
+    for name, heading in entry.words.items():
         texts = [words_of(row, name) for row in rows]
         columns.update({Column(heading, name): texts} if any(texts) else {})
     most = max(len(row.launches) for row in rows)
@@ -228,34 +216,35 @@ def table_of(entry, keys, rows):
         (row.identity, "loses" if "FAIL" in status else "") for row, status in zip(rows, statuses)])]
 
 
-def columns_of(quantity, rows):
+def columns_of(value, rows):
     """A value, its range, and the base's value where there is one."""
-    columns = {Column(quantity.heading, quantity.column, True): [middle_of(row, quantity, NEW) for row in rows]}
-    ranges = [range_of(row, quantity) for row in rows]
-    if quantity.low or any(" to " in text for text in ranges):
-        columns[Column("range", f"{quantity.column} range", True)] = ranges
+    column = value.column
+    columns = {Column(value.heading, column, True): [middle_of(row, column, NEW) for row in rows]}
+    ranges = [range_of(row, value) for row in rows]
+    if value.has_range or any(" to " in text for text in ranges):
+        columns[Column("range", f"{column} range", True)] = ranges
     if any(row.base for row in rows):
-        columns[Column("base", f"{quantity.column} base", True)] = [middle_of(row, quantity, BASE) for row in rows]
+        columns[Column("base", f"{column} base", True)] = [middle_of(row, column, BASE) for row in rows]
     return columns
 
 
-def range_of(row, quantity):
+def range_of(row, value):
     """The lowest and the highest launch, or the interval of one."""
-    texts = in_number_order(row.texts(quantity.column))
+    texts = in_number_order(row.texts(value.column))
     if len(texts) > 1:
         return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
-    if not quantity.low or not texts:
+    if not value.has_range or not texts:
         return ""
-    cells = next(cells for cells in row.launches if cells.get(quantity.column) == texts[0])
-    low, high = (cells.get(column, "NA") for column in (quantity.low, quantity.high))
+    cells = next(cells for cells in row.launches if cells.get(value.column) == texts[0])
+    low, high = (cells.get(column, "NA") for column in benchmarks.ends_of(value.column))
     return "NA" if low == high == "NA" else f"{low} to {high}"
 
 
-def middle_of(row, quantity, side):
-    texts = row.texts(quantity.column, side)
+def middle_of(row, column, side):
+    texts = row.texts(column, side)
     if texts:
         return median_text(texts)
-    return row.of(side)[0].get(quantity.column, "NA") if row.of(side) else "none"
+    return row.of(side)[0].get(column, "NA") if row.of(side) else "none"
 
 
 def status_of(row):

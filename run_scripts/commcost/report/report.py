@@ -12,13 +12,13 @@ import tempfile
 from commcost import command, page
 from commcost.command import complain
 from commcost.compare import bench_compare, best_setting
-from commcost.page import Closed, Column, Figure, Grid, Items, Mark, Page, Section, Text
+from commcost.page import Closed, Column, Figure, Grid, Items, Mark, Page, Section, Text, readable
 from commcost.report import plot, question_sections
 from commcost.result.result_reader import ResultError
 from commcost.result.tables import BASE, NEW, read_tables
-from commcost.scorecard import gain_lines, scorecard
+from commcost.scorecard import scorecard
 from commcost.suite import suite_folder
-from commcost.words import counted, decimals, listed, six_digits
+from commcost.words import UNSURE, counted, decimals, listed, six_digits
 
 LONG_TABLE = 30     # rows, from which on it is closed
 NAMES_SHOWN = 12    # results that a warning names
@@ -194,7 +194,7 @@ def settings_section(best):
                Column("first ahead of second by (%, or points)", "gain", True), Column("p", "", True),
                *(Column(name, f"setting {name}", True) for name in settings)]
     grid = Grid(columns, [page.Row(
-        [row.schema.benchmark, scorecard.named_keys(row), row.quantity, row.name if row.sure else gain_lines.UNSURE,
+        [row.schema.benchmark, scorecard.named_keys(row), row.quantity, row.name if row.sure else UNSURE,
          decimals(row.gain_pct, 1), f"{row.p:.3g}", *(six_digits(row.medians.get(name)) for name in settings)],
         kind="pays" if row.sure else "") for row in best])
     said = f"{sum(row.sure for row in best)} of {counted(len(best), 'row')} have a best setting"
@@ -276,7 +276,7 @@ is closed there, all rows: to stdout.""")
     made.add_argument("--short", action="store_true", help="only what the results say in short, as text")
     options = made.parse_with_results(words, 1)
     first, tables = options.paths[0], read_tables(program, options.paths)
-    text = (scorecard.readable(scorecard.text_of(scorecard.card_of(tables, best_setting.best_of_result(first, tables))))
+    text = (readable(scorecard.text_of(scorecard.card_of(tables, best_setting.best_of_result(first, tables))))
             if options.short else page_of(options.paths, tables, {}).as_markdown())
     command.write_to(path_beside(first, "md") if options.beside else None, text, False)
     return command.EXIT_DONE

@@ -7,7 +7,8 @@ differ by more than one of them shows.
 import typing
 
 from commcost.result import rank_test
-from commcost.result.result_reader import is_number
+from commcost.result.benchmarks import ends_of
+from commcost.words import is_number
 
 LAUNCHES_ENOUGH = 6
 CONFIDENCE = 0.95
@@ -42,12 +43,12 @@ class Measured(typing.NamedTuple):
         return self.low is not None and self.launches >= LAUNCHES_ENOUGH
 
 
-def measured(row, quantity):
-    """What the launches of a tables.Row found for a benchmarks.Quantity; None if none has a value."""
-    found = over_launches(list(map(float, row.texts(quantity.column))))
+def measured(row, column):
+    """What the launches of a tables.Row found in a column; None if none has a value."""
+    found = over_launches(list(map(float, row.texts(column))))
     if found is None or found.launches > 1:
         return found
-    low, high = own_interval(row, quantity) or (None, None)
+    low, high = own_interval(row, column) or (None, None)
     return found._replace(low=low, high=high)
 
 
@@ -61,12 +62,11 @@ def over_launches(values):
     return Measured(rank_test.median(values), *(ends or (None, None)), len(values))
 
 
-def own_interval(row, quantity):
+def own_interval(row, column):
     """That of the one launch that has a value."""
     for cells in row.launches:
-        ends = [cells.get(column, "NA") for column in (quantity.low, quantity.high)]
-        if (cells.get("status") != "FAIL" and is_number(cells.get(quantity.column, "NA")) and
-                all(map(is_number, ends))):
+        ends = [cells.get(end, "NA") for end in ends_of(column)]
+        if cells.get("status") != "FAIL" and is_number(cells.get(column, "NA")) and all(map(is_number, ends)):
             return float(ends[0]), float(ends[1])
     return None
 

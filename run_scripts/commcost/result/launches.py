@@ -14,9 +14,8 @@ import typing
 
 from commcost.result import result_metadata
 from commcost.result.rank_test import median
-from commcost.result.result_reader import (NAMES_SHOWN, PATH_SHOWN, SHOWN, Result, ResultError, find_results,
-                                           parsed_number)
-from commcost.words import listed
+from commcost.result.result_reader import NAMES_SHOWN, PATH_SHOWN, SHOWN, Result, ResultError, find_results
+from commcost.words import listed, parsed_number
 
 LAUNCHES_MAX = 10000  # in all files together; array("H") has their numbers
 WARNINGS_MAX = 50

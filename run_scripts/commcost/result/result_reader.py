@@ -17,7 +17,7 @@ import typing
 
 from commcost.command import UsageError, note_input, plain
 from commcost.result import foreign_outputs
-from commcost.words import listed
+from commcost.words import listed, parsed_number
 
 SCHEMA = 2         # the newest output schema that this module reads
 LINE_MAX = 1 << 20  # bytes; a longer line is refused
@@ -75,9 +75,8 @@ class Result:
     path       as given
     head       the comments before the header row, as they are
     metadata   each key's values, in the order of the file
-    benchmark  the benchmark's name; None without metadata
-    roles      the columns' roles by name, as `# columns:` has them; empty without metadata. A short
-               result's others are info
+    benchmark  the benchmark's name
+    roles      the columns' roles by name, as `# columns:` has them. A short result's others are info
     is_short   whether it has a short head
     header     the header row's names, and those that it lacks (ADDED)
     keys       the names of the columns that tell rows apart, but for `run`
@@ -91,7 +90,7 @@ class Result:
                were measured; what another benchmark wrote doesn't, so there only the same file is the same
     """
 
-    def __init__(self, path, needs_metadata=True, as_written=False):
+    def __init__(self, path, as_written=False):
         """With `as_written` the header and the rows have only what the file has."""
         self.path = path
         self.head, self.metadata, self.roles, self.remarks = [], {}, {}, []
@@ -106,7 +105,7 @@ class Result:
             raise self._unreadable(error) from None
         try:
             self._pieces = self._open()
-            self._read_head(needs_metadata)
+            self._read_head()
             if not as_written:
                 self._add_keys()
         except BaseException:
@@ -114,7 +113,7 @@ class Result:
             raise
         self.benchmark = self.value("benchmark")
         self.has_end = int(self.value("schema") or 1) >= 2
-        self.is_merged = "run" in self.header and self.roles.get("run", "key") == "key"
+        self.is_merged = "run" in self.header and self.roles.get("run") == "key"
 
     def _unreadable(self, error):
         hint = "it is a folder" if isinstance(error, IsADirectoryError) else (
@@ -220,13 +219,13 @@ class Result:
 
     # ---- the head --------------------------------------------------------------------------------
 
-    def _read_head(self, needs_metadata):
+    def _read_head(self):
         for line in self._lines():
             if line.startswith("#"):
                 self.head.append(line)
                 self._take_head_comment(line)
             elif line:
-                self._take_header(line, needs_metadata)
+                self._take_header(line)
                 return
         raise ResultError(f"{self.path:.{PATH_SHOWN}}: no header row: the program ended before it "
                           "had a result, or this is none")
@@ -277,16 +276,15 @@ class Result:
                 self.refuse(f"'{said:.{SHOWN}}' in '# columns:' is none of {listed(SHORT_ROLES, len(SHORT_ROLES))}")
         return [f"{name}={SHORT_ROLES[said]}" for said, _, names in parts for name in names.split(", ")]
 
-    def _take_header(self, line, needs_metadata):
-        if needs_metadata:
-            for key in ("columns", "benchmark"):
-                if key not in self.metadata:
-                    self.refuse(f"no '# {key}:' before the first row: " + (
-                        "compare results with their metadata, without --no-header and --no-metadata"
-                        if "\t" in line else _NOT_KNOWN))
+    def _take_header(self, line):
+        for key in ("columns", "benchmark"):
+            if key not in self.metadata:
+                self.refuse(f"no '# {key}:' before the first row: " + (
+                    "write the result with its metadata, without --no-header and --no-metadata"
+                    if "\t" in line else _NOT_KNOWN))
         self.header = line.split("\t")
         for place, name in enumerate(self.header):
-            if self.roles and name not in self.roles and not self.is_short:
+            if name not in self.roles and not self.is_short:
                 self.refuse(f"'{name:.{SHOWN}}' in the header row isn't in '# columns:'")
             if name in self.header[:place]:
                 self.refuse(f"the header row has '{name:.{SHOWN}}' twice")
@@ -307,9 +305,8 @@ class Result:
                 continue
             place = self.header.index(after) + 1 if after else 0
             self._added.append((place, value))
-            if self.roles:
-                self.roles[name] = "key"
-                self.keys.insert(sum(key in self.header[:place] for key in self.keys), name)
+            self.roles[name] = "key"
+            self.keys.insert(sum(key in self.header[:place] for key in self.keys), name)
             self.header.insert(place, name)
 
     def _take_comment(self, line):
@@ -322,26 +319,6 @@ class Result:
             self.remarks.append(Remark(kind, text))
         found = re.match("([0-9]{1,18}) rows?(?:, exit ([0-9]{1,9}))?", text) if kind == "end" else None
         self.end = End(int(found.group(1)), int(found.group(2) or 0)) if found else None
-
-
-# As strtod has them, but no hexadecimal ones, and no infinity or NaN.
-_NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-
-
-NUMBER_MAX = 1e100  # so that products, ratios and powers of ten of numbers are numbers, too
-
-
-def parsed_number(cell):
-    """The number that a cell holds; None for NA and for what is none, or so large or small that nothing measures it."""
-    if not _NUMBER.fullmatch(cell):
-        return None
-    value = float(cell)
-    return value if value == 0 or 1 / NUMBER_MAX <= abs(value) <= NUMBER_MAX else None
-
-
-def is_number(text):
-    """Whether a cell holds a number."""
-    return parsed_number(text) is not None
 
 
 def cell_text(text):
@@ -454,6 +431,11 @@ def _head_of(path):
             return stream.read(foreign_outputs.HEAD)
     except OSError:
         return b""
+
+
+def is_made(path):
+    """True of a file that was made from results: a comparison or a summary."""
+    return _kind_of(path) == "made"
 
 
 def _kind_of(path):

@@ -15,8 +15,8 @@ from commcost.result import rank_test
 from commcost.result.benchmarks import unit_of
 from commcost.result.intervals import CONFIDENCE
 from commcost.result.launches import Series, Values, key_columns, read_launches
-from commcost.result.result_reader import ResultError, cell_text, labels_of, parsed_number
-from commcost.words import six_digits
+from commcost.result.result_reader import ResultError, cell_text, labels_of
+from commcost.words import parsed_number, six_digits
 
 PROGRAM = "summarize.sh"
 MIXTURES_MAX = 5

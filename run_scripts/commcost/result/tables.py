@@ -14,9 +14,9 @@ from commcost.command import UsageError, complain, plain
 from commcost.result import benchmarks, rank_test, result_metadata
 from commcost.result.intervals import measured, over_launches
 from commcost.result.launches import worst_status
-from commcost.result.result_reader import (PATH_SHOWN, Result, ResultError, files_below, is_number, is_of_a_setting,
-                                           is_summary, labels_of, launch_files, links_out, parsed_number, result_files,
-                                           unknown_beside)
+from commcost.result.result_reader import (PATH_SHOWN, Result, ResultError, files_below, is_made, is_of_a_setting,
+                                           labels_of, launch_files, links_out, result_files, unknown_beside)
+from commcost.words import is_number, parsed_number
 
 NEW, BASE = "new", "base"
 ROWS_MAX = 50000  # of all files: more is no page for a reader, and rows are held in memory
@@ -35,6 +35,7 @@ class Table(typing.NamedTuple):
     keys: list     # the columns that tell rows apart, except `run`
     is_merged: bool  # rows are of several launches, which `run` tells apart
     path: str
+    quantities: list
 
 
 class Tables:
@@ -70,7 +71,9 @@ class Tables:
             self._tell_apart(kind)
 
     def _add(self, side, file):
-        with Result(file, needs_metadata=False) as result:
+        if is_made(file):
+            return
+        with Result(file) as result:
             left = ROWS_MAX - sum(len(table.rows) for table in self.tables)
             rows = [dict(zip(result.header, map(plain, cells))) for cells in itertools.islice(result.rows(), left + 1)]
             if len(rows) > left:
@@ -80,17 +83,16 @@ class Tables:
             if other != file:
                 self.left.append(f"{file:.{PATH_SHOWN}}: the same launch as {other:.{PATH_SHOWN}}: counts once")
                 return
-            is_made = result.benchmark == "bench_compare" or is_summary(result.header)
-            kind = None if is_made else benchmarks.kind_of(result, rows[0] if rows else None)
+            kind = benchmarks.kind_of(result, rows[0] if rows else None)
             if kind is None:
-                if not is_made and not (result.benchmark or "").startswith("overlap_"):
+                if not result.benchmark.startswith("overlap_"):
                     self.left.append(f"{file:.{PATH_SHOWN}}: not a result of a benchmark, left out")
                 return
             name = os.path.splitext(os.path.basename(file))[0]
             self.tables.append(Table(side, kind, plain(name), result.metadata, result.remarks,
                                      result.has_end and result.end is None, rows,
-                                     result.keys if result.roles else benchmarks.usual_keys(kind, result.header),
-                                     result.is_merged, file))
+                                     result.keys, result.is_merged, file,
+                                     [name for _, name, _ in result.quantities()]))
 
     def _tell_apart(self, kind):
         """Gives rows of files that were measured otherwise further keys, the metadata that tell."""
@@ -141,7 +143,8 @@ class Tables:
     def further_keys(self, kind):
         """The keys of a kind's rows that no question about it names: what a suite didn't vary, benchmarks.ini doesn't
         list, or only the metadata have."""
-        known = {benchmarks.SETTING, *benchmarks.known_keys(kind)}
+        entry = benchmarks.entry_of(kind)
+        known = {benchmarks.SETTING, *entry.names, *entry.hidden}
         return list(dict.fromkeys(key for table in self.tables if table.kind == kind for key in table.keys
                                   if key not in known))
 
@@ -171,13 +174,8 @@ class Tables:
 
     def measured(self, kind, column, **keys):
         """Pairs of a Row and what it measured in a column (intervals.Measured), where there is a value."""
-        pairs = [(row, self.value(row, kind, column)) for row in self.rows(kind, **keys)]
+        pairs = [(row, measured(row, column)) for row in self.rows(kind, **keys)]
         return [(row, value) for row, value in pairs if value is not None]
-
-    @staticmethod
-    def value(row, kind, column):
-        """What a Row of a kind measured in a column; None where there is no value."""
-        return measured(row, benchmarks.quantity_of(kind, column))
 
 
 def threshold_of(tables):
@@ -249,10 +247,11 @@ class Row(typing.NamedTuple):
 
 
 def rows_by_key(tables, kind):
-    """The Rows of a kind, in the order in which they are met. Each file says which of its columns are keys; what others
-    list as keys is shown, too."""
+    """The Rows of a kind, in the order in which they are met. Each file says which of its columns are keys."""
     every = [table for side in tables.sides for table in tables.of(side, kind)]
-    columns = [column for column, _ in benchmarks.keys_of(kind, [key for table in every for key in table.keys])]
+    all_keys = list(dict.fromkeys(key for table in every for key in table.keys))
+    columns = list(benchmarks.headings_of(kind, all_keys))
+    columns += [key for key in all_keys if key not in columns]
     found = {}
     for number, table in enumerate(every):
         telling = [column if column in table.keys else None for column in columns]
@@ -264,7 +263,8 @@ def rows_by_key(tables, kind):
     for place, (keys, sides) in enumerate(found.items(), 1):
         launches, base = (list(map(middle_of_rows, sides[side].values())) for side in (NEW, BASE))
         first = (launches or base)[0]
-        shown = {column: first.get(column, "NA") if cell == "NA" else cell for column, cell in zip(columns, keys)}
+        shown = {column: first.get(column, "NA") if cell == "NA" else cell for column, cell in zip(columns, keys)
+                 if column not in benchmarks.entry_of(kind).hidden or column in benchmarks.entry_of(kind).names}
         rows.append(Row(shown, launches, base, f"{kind}-{place}", list(sides[NEW])))
     return rows
 

@@ -6,12 +6,11 @@ import operator
 import re
 
 from commcost.result import benchmarks, rank_hosts
-from commcost.result.intervals import THRESHOLD_PCT, is_above
-from commcost.result.result_reader import is_number
+from commcost.result.intervals import THRESHOLD_PCT, is_above, measured
 from commcost.result.tables import NEW
-from commcost.scorecard.fact_lines import (RATE, SHARE, SPEED_MBS, TIME_NS, TIME_S, TIME_US, UNSURE, Line, ranged,
-                                           size_text, typical)
-from commcost.words import counted
+from commcost.scorecard.fact_lines import (RATE, SHARE, SPEED_MBS, TIME_NS, TIME_S, TIME_US, Line, ranged, size_text,
+                                           typical)
+from commcost.words import UNSURE, counted, is_number
 
 LARGE_BYTES = 1 << 16  # from where on a message has a bandwidth
 BOXES = 3              # lines about halo swaps
@@ -99,7 +98,7 @@ def is_lost(found):
 
 def values_of_direction(tables, column, direction):
     """Pairs of mpi_overhead's rows of one pair of ranks, by size, and what each measured, or None."""
-    return [(row, tables.value(row, "mpi_overhead", column))
+    return [(row, measured(row, column))
             for row in sorted(tables.rows("mpi_overhead", direction=direction), key=lambda row: row.size("msgsize"))
             if row.keys["pair"] in ("0", "NA")]
 
@@ -210,8 +209,8 @@ def noise(tables):
     for row, stopped in tables.measured("noise", "stopped_pct", scope="job")[:1]:
         sources = [source for source in sources_of_all(tables.rows("noise", scope="source"))
                    if 2 * len(set(source.runs)) >= len(row.launches)]
-        shares = [(source, tables.value(source, "noise", "stopped_pct")) for source in sources
-                  if tables.value(source, "noise", "stop_us")]
+        shares = [(source, measured(source, "stopped_pct")) for source in sources
+                  if measured(source, "stop_us")]
         shares = sorted((pair for pair in shares if pair[1]), key=lambda pair: -pair[1].value)
         lost = line_of("Time lost to interruptions", (row, stopped), "stopped_pct", SHARE,
                        explained(tables, stopped, shares))
@@ -253,7 +252,7 @@ def of_source(tables, source, share):
             f"{often:.3g} a second" if often is not None else "now and then")
     ranks = source.keys["ranks"]
     return line_of(f"Interruptions {when}, rank{'' if ranks.isdigit() else 's'} {ranks:.20}",
-                   (source, tables.value(source, "noise", "stop_us")), "stop_us", TIME_US,
+                   (source, measured(source, "stop_us")), "stop_us", TIME_US,
                    f"{typical(share, SHARE)} of the time")
 
 

@@ -7,7 +7,6 @@ import typing
 from commcost.words import bytes_text
 
 DECIMALS, LARGE = 6, 1e6  # a number with more, or a larger one, gets an exponent
-UNSURE = "not clear"
 
 
 class Line(typing.NamedTuple):
@@ -95,11 +94,3 @@ def magnitude(value):
 def size_text(count):
     """8 bytes, 16 KiB."""
     return re.sub("(?=[KMG]iB$)", " ", bytes_text(count)) if abs(count) < math.inf else "? bytes"
-
-
-def grouped(values, key):
-    """Lists of the values with the same key, in the order in which they are met."""
-    groups = {}
-    for value in values:
-        groups.setdefault(key(value), []).append(value)
-    return list(groups.values())

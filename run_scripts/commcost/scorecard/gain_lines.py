@@ -8,11 +8,11 @@ import itertools
 import typing
 
 from commcost.result import benchmarks
-from commcost.result.intervals import LAUNCHES_ENOUGH, THRESHOLD_PCT, Measured, is_above, is_below
+from commcost.result.intervals import LAUNCHES_ENOUGH, THRESHOLD_PCT, Measured, is_above, is_below, measured
 from commcost.result.tables import NEW, Row, threshold_of
 from commcost.scorecard import cost_lines
-from commcost.scorecard.fact_lines import UNSURE, Line, grouped, number, size_text
-from commcost.words import listed
+from commcost.scorecard.fact_lines import Line, number, size_text
+from commcost.words import UNSURE, grouped, listed
 
 YES, PARTLY, EVEN, NO = "yes", "partly", "even", "no"
 LOSES = "loses"  # of a size, for which the answer is no
@@ -229,7 +229,7 @@ def cases_of(tables):
         threshold_pct = threshold_of(tables.of(NEW, kind))
         for row in tables.rows(kind):
             way = Way(*(row.keys[column] for column in Way._fields))
-            values = (tables.value(row, kind, column)
+            values = (measured(row, column)
                       for column in ("overlap_pct", "blocking_us", "exposed_us", "gain_pct"))
             found.setdefault(way, {}).setdefault(benchmarks.entry_of(kind).kind, []).append(
                 Case(row.keys["test_calls"], row.size(), row, *values,

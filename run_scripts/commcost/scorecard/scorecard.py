@@ -1,30 +1,26 @@
 """The scorecard: what results say at one look, one fact a line.
 
 It is one value, shown as text (quickstart.sh, report_text.sh --short), in Markdown and in HTML (report.py). What it
-says is in costs.py and gains.py, a function for each question.
+says is in cost_lines.py and gain_lines.py, a function for each question.
 """
 
 import itertools
-import os
 import re
 import textwrap
 import typing
 
 from commcost.command import plain
 from commcost.compare import bench_compare, best_setting
-from commcost.report import plot
-from commcost.report.pictures import further
-from commcost.result import benchmarks
 from commcost.result.intervals import LAUNCHES_ENOUGH
-from commcost.result.result_reader import is_number
+from commcost.result.row_labels import further
 from commcost.result.tables import NEW
 from commcost.scorecard.cost_lines import COSTS, slow_links, where_time_went
-from commcost.scorecard.fact_lines import Line, Part, grouped
-from commcost.scorecard.gain_lines import UNSURE, does_it_pay
+from commcost.scorecard.fact_lines import Line, Part
+from commcost.scorecard.gain_lines import does_it_pay
 from commcost.suite import benchmark_suite, launch_options
 from commcost.suite.suite_folder import Folder
 from commcost.system import script, to_paste
-from commcost.words import counted, cut, listed
+from commcost.words import UNSURE, counted, cut, grouped, is_number, listed
 
 LOST_PCT = 10  # of the time, above which intervals may miss the truth
 UNSTEADY = 2   # max over min of a row's launches, from which on the row counts as unsteady
@@ -33,9 +29,9 @@ VARIANTS = 8   # of rows that differ in keys which no question knows
 VALUE = 40     # letters of such a key
 WIDTH = 100    # of a terminal
 WHAT = 46      # of what a line is about; the rest stands below
+LIBRARIES_SHOWN = 120  # letters
 CELL = 26      # of the columns behind that, but the last
 NO_BREAK = "\u00a0"
-ASCII = {"µ": "u", "–": "-", "…": "...", "×": "x"}
 
 
 class Scorecard(typing.NamedTuple):
@@ -94,13 +90,29 @@ def title_of(tables):
     mixed = [table for table in tables.of(NEW) if tables.apart[table.kind]]
     hosts = listed([run.split(":")[0] for run in said(most, "hosts").split("; ")], HOSTS)
     device, launches = said(most, "mpi_device"), launches_of(tables)
-    text = plot.head_of(f"commcost on {hosts}" if hosts else "commcost", mixed or [most])
+    text = head_of(f"commcost on {hosts}" if hosts else "commcost", mixed or [most])
     text += f" ({device})" if device else ""
     seconds = sum(record[2] for record in Folder(tables.paths[NEW]).records())
     settings = len({row.keys.get(best_setting.SETTING) for kind in tables.kinds() for row in tables.rows(kind)} - {None})
     varied = f"{settings} settings × " if settings > 1 else ""
     return (f"{text}; {varied}{counted(launches, 'launch', 'launches')}" +
             (f", {seconds // 60} min {seconds % 60} s" if seconds else ""))
+
+
+def head_of(label, tables):
+    """A result's line in a picture's head: its name and where it is from, all where there are several."""
+    def every(key):
+        return list(dict.fromkeys(value for table in tables for value in table.metadata.get(key, ())[:1] if value))
+
+    def counts(key, one, several):
+        found = sorted(every(key), key=lambda text: (len(text), text))
+        return f"{' or '.join(found)} {one if found == ['1'] else several}" if found else ""
+
+    libraries = dict.fromkeys(library.replace(" Version:", "").split(",")[0].rstrip(" ")
+                              for library in every("mpi_library"))
+    ranks, nodes = counts("ranks", "process", "processes"), counts("nodes", "node", "nodes")
+    text = f"{label}: {ranks}{f' on {nodes}' if nodes else ''}" if ranks else label
+    return ", ".join([text, *filter(None, [cut(" or ".join(libraries), LIBRARIES_SHOWN)])])
 
 
 def launches_of(tables):
@@ -160,8 +172,8 @@ def limits_of(tables, parts, lost):
         yield (f"{len(lost)} of {counted(judged, 'row')} lost more than {LOST_PCT} % of the time to interruptions: "
                "measure them again on a quieter machine.")
     # Where a fifth of all rows differ, by their first quantity. How programs and interruptions differ is a result.
-    values = [list(map(float, row.texts(quantity.column))) for kind, row in rows if kind not in ("noise", "mpirtmon")
-              for quantity in benchmarks.entry_of(kind).quantities[:1]]
+    values = [list(map(float, row.texts(quantity))) for kind, row in rows if kind not in ("noise", "mpirtmon")
+              for quantity in tables.of(NEW, kind)[0].quantities[:1]]
     apart = [of_row for of_row in values if of_row and 0 < UNSTEADY * min(of_row) < max(of_row)]
     if 5 * len(apart) > len(values):
         yield (f"In {len(apart)} of {counted(len(values), 'row')} launches differ by more than {UNSTEADY} times: "
@@ -218,10 +230,3 @@ def aligned(cells, widths, is_more=False):
     """Cells in columns, of which empty ones have no place; padded to the end where more follows."""
     text = "".join(cell.ljust(width + 2) for cell, width in zip(cells, widths) if width)
     return text if is_more else text.rstrip()
-
-
-def readable(text):
-    """The text in ASCII where the locale isn't UTF-8's."""
-    locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "")
-    return text if re.search("utf-?8", locale, re.I) else re.sub(
-        f"[{''.join(ASCII)}]", lambda found: ASCII[found.group()], text)

@@ -233,7 +233,7 @@ def verdict(path):
     however the launcher ended: "done"; "wrong" (all rows are there, some FAIL); "interrupted";
     "failed", which it also has where each process was a job of its own."""
     try:
-        with Result(path, needs_metadata=False) as result:
+        with Result(path) as result:
             place = result.place("status")
             statuses = [place is not None and cells[place] for cells in result.rows()]
     except ResultError:
@@ -251,7 +251,7 @@ def verdict(path):
 def unconfirmed(variables, path):
     """Says which of these variables ("": not set) the ranks had otherwise, by a result's metadata; "" for none.
     Launchers may put more in front of a list of folders."""
-    with Result(path, needs_metadata=False) as result:
+    with Result(path) as result:
         found = dict(text.partition("=")[::2] for text in result.metadata.get("mpi_variable", []))
     for name, value in variables.items():
         there = found.get(name)
@@ -274,7 +274,7 @@ def merged(launches):
     systems = {}  # by setting: what the metadata of its first launch say of the system
     for step, path in launches:
         own = [str(step.run), step.setting][:len(added)]
-        with Result(path, needs_metadata=False, as_written=True) as result:
+        with Result(path, as_written=True) as result:
             taken = 0  # of its remarks
             if header is None:
                 header = result.header

@@ -10,17 +10,14 @@ import typing
 
 from commcost import command
 from commcost.command import Failure, UsageError, say
-from commcost.page import Items, Mark, Page, Section, Text
-from commcost.report.question_sections import parts_of
-from commcost.result.result_reader import is_number
+from commcost.page import Items, Mark, Page, Section, Text, matrix_parts, readable
 from commcost.result.result_writer import Output
-from commcost.scorecard.scorecard import readable
 from commcost.suite import launch_options, launchers, suite_plan
 from commcost.suite.launch_options import count, list_of, size_that
 from commcost.system import from_here, lines_of, quoted, replace_file, said_by
 from commcost.tune import trial_launches
 from commcost.tune.trial_launches import WORKS, Trials
-from commcost.words import bytes_text, counted, in_words, listed, short
+from commcost.words import bytes_text, counted, in_words, is_number, listed, short
 
 PROGRAM = "device_matrix.sh"
 SIZES_SHOWN = 3   # side by side, so that 100 characters hold them
@@ -232,7 +229,7 @@ def matrix_of(found, memory):
             if one.trial.size in sizes[first:first + SIZES_SHOWN]:
                 marks.setdefault(one.trial.operation.name, {})[one.trial.size] = one.mark()
         last = first + SIZES_SHOWN >= len(sizes)
-        parts += parts_of(marks, "operation", bytes_text, LEGEND)[:None if last else 1]
+        parts += matrix_parts(marks, "operation", bytes_text, LEGEND)[:None if last else 1]
     return Section(memory.replace(":", "_"), f"Buffers: {memory}", parts)
 
 

@@ -63,7 +63,7 @@ def rows_of(path):
     """The rows of a result by column, its head, and its warnings; none of what is no result. Warnings of single rows
     are without their numbers."""
     try:
-        with Result(path, needs_metadata=False) as result:
+        with Result(path) as result:
             rows = [dict(zip(result.header, cells)) for cells in result.rows()]
             return rows, result.head, [
                 re.sub("[0-9]+", "…", remark.text) if re.match("row [0-9]", remark.text) else remark.text

@@ -14,18 +14,15 @@ import zlib
 
 from commcost import command
 from commcost.command import Failure, UsageError, meant, say
-from commcost.page import Column, Grid, Items, Mark, Page, Row, Section, Text
-from commcost.report.question_sections import parts_of
-from commcost.result.result_reader import parsed_number
+from commcost.page import WIDTH, Column, Grid, Items, Mark, Page, Row, Section, Text, matrix_parts, readable
 from commcost.result.result_writer import Output
-from commcost.scorecard.scorecard import WIDTH, readable
 from commcost.suite import launch_options, launchers, suite_plan
 from commcost.suite.launch_options import count, duration, list_of, size_that
 from commcost.system import now, quoted, remove, replace_file, to_paste
 from commcost.tune import mpi_libraries, trial_launches
 from commcost.tune.algorithm_race import DEFAULT, NO_GAIN, PROOFS, Race, level_of, looks_of
 from commcost.tune.mpi_libraries import Rule
-from commcost.words import bytes_text, counted, cut, in_words, listed, size_text
+from commcost.words import bytes_text, counted, cut, in_words, listed, parsed_number, size_text
 
 PROGRAM = "tune.sh"
 BENCHMARK = "collective/collective"
@@ -345,7 +342,7 @@ def matrix_of(race, proof, ranks, is_last):
         if cell.ranks == ranks:
             marks.setdefault(cell.operation, {})[cell.size] = mark_of(decision, proof.decisions.get(cell))
     return Section(f"ranks_{ranks}", f"{ranks} ranks: gain with the file",
-                   parts_of(marks, "operation", lambda size: size_text(size) if size else "no data",
+                   matrix_parts(marks, "operation", lambda size: size_text(size) if size else "no data",
                             LEGEND)[:None if is_last else 1])
 
 
