@@ -95,7 +95,7 @@ class Usage(PlotsCase):
         self.results.write("other", "x", "not\ta\tresult\n1\t2\t3\n")
         assert "no results" in self.results.script("plot.sh", "other", status=2).stderr
         self.results.add("other", "syncbench")
-        assert "other/x.tsv: not a result of a benchmark, left out" in self.results.script(
+        assert "other/x.tsv: line 1: no '# columns:' before the first row: write the result with" in self.results.script(
             "plot.sh", "other").stderr
 
     def test_default_places(self):
@@ -156,13 +156,13 @@ class Tables(PlotsCase):
         assert self.results.table("mpi_overhead.available", 3, 4, 5, 6)[1] == ["0|-2.3|-5|0",
                                                                                "1048576|-0.1|-1|1"]
 
-    def test_order_line_ends_and_no_metadata(self):
+    def test_order_and_line_ends(self):
         self.results.write("result", "a", tsv(*ALL["mpi_overhead"]))
         self.results.plot("result")
         expected = self.results.read("mpi_overhead.overhead.tsv")
         columns = ["extra"] + MPI_OVERHEAD[::-1]
         rows = [["7"] + row[::-1] for row in sorted(MPI_OVERHEAD_ROWS, key=lambda row: -row[2])]
-        self.results.write("other", "b", tsv(None, columns, rows, line_end="\r\n"))
+        self.results.write("other", "b", tsv("mpi_overhead", columns, rows, line_end="\r\n"))
         self.results.plot("other")
         assert self.results.read("mpi_overhead.overhead.tsv") == expected
 
@@ -722,7 +722,7 @@ class Page(PlotsCase):
             "overhead": lambda value, run: round(value * (3, 1, 3)[run - 1], 3),
             "status": lambda value, run: "budget" if run == 2 else value})
         self.results.write("new", "mpi_overhead", tsv("mpi_overhead", columns, rows))
-        self.results.add("old", "mpi_overhead")
+        self.results.add("old", "mpi_overhead", metadata={"ranks": 4})
         page = Html(self.results, "new", "--base=old")
         shown = page.rows_of(page.part("mpi_overhead"))
         assert len(shown) == len(MPI_OVERHEAD_ROWS)

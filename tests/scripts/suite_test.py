@@ -1052,7 +1052,10 @@ class Report(Case):
                                  ("two", 2, f"run\t{header}1\t{row}2\t{row}")):
             for run in range(runs):
                 (folder / name / f"runs/{run + 1}").mkdir(parents=True)
-            (folder / name / "syncbench.tsv").write_text("# date: x\n" + text)
+            keys = " ".join(f"{key}=key" for key in (["run"] if text.startswith("run") else []) + ["sync", "neighbours"])
+            (folder / name / "syncbench.tsv").write_text(
+                f"# benchmark: syncbench\n# columns: {keys} sync_us=less sync_lo_us=info sync_hi_us=info status=info\n" +
+                text)
             done = call(["sh", os.path.join(SCRIPTS, "report.sh"), folder / name])
             assert done.returncode == 0, done.stderr
             page = (folder / name / "report.html").read_text(encoding="utf-8")
@@ -1067,9 +1070,10 @@ class Report(Case):
         folder = self.folder / "a folder"
         folder.mkdir()
         for name, header in (("syncbench", "sync\tneighbours\tsync_us\tstatus\n"),
-                             ("mine", "sync\tstatus\n")):
+                             ("mine", "sync\tneighbours\tstatus\n")):
             (folder / (name + ".tsv")).write_text(
-                "# schema: 2\n# warning: late by 3 us\n# warning: late by 4 us\n" + header +
+                f"# benchmark: {name}\n# schema: 2\n# columns: sync=key neighbours=key sync_us=less status=info\n"
+                "# warning: late by 3 us\n# warning: late by 4 us\n" + header +
                 "\t".join(["barrier", "NA", "1", "ok"][-header.count("\t") - 1:]) + "\n")
         done = report_of(folder)
         assert re.search(r"(?m)^- the result was cut off .* \(syncbench\)$", done.stdout)

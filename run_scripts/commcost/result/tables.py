@@ -71,7 +71,7 @@ class Tables:
             self._tell_apart(kind)
 
     def _add(self, side, file):
-        if is_made(file):
+        if os.path.isfile(file) and is_made(file):
             return
         with Result(file) as result:
             left = ROWS_MAX - sum(len(table.rows) for table in self.tables)
