@@ -90,7 +90,7 @@ int64_t monitor_loop(struct monitor_bench *bench, monitor_loop_fn *loop, int64_t
 }
 
 void monitor_take(struct monitor_bench *bench, const struct monitor_call *call, int64_t repetitions,
-                  double values[2])
+                  double ns[2])
 {
     int64_t monitored_ns, direct_ns;
     (void)monitor_loop(bench, call->monitored, repetitions);
@@ -98,6 +98,6 @@ void monitor_take(struct monitor_bench *bench, const struct monitor_call *call, 
     direct_ns = monitor_loop(bench, call->direct, repetitions);
     direct_ns += monitor_loop(bench, call->direct, repetitions);
     monitored_ns += monitor_loop(bench, call->monitored, repetitions);
-    values[0] = (double)monitored_ns / (2.0 * (double)repetitions);
-    values[1] = (double)direct_ns / (2.0 * (double)repetitions);
+    ns[0] = (double)monitored_ns / 2.0;
+    ns[1] = (double)direct_ns / 2.0;
 }

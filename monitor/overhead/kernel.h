@@ -41,8 +41,8 @@ struct monitor_call {
 int64_t monitor_loop(struct monitor_bench *bench, monitor_loop_fn *loop, int64_t repetitions);
 
 /*
- * Times both loops of a call in turn. Stores the time of a repetition in ns: values[0] monitored,
- * values[1] direct.
+ * Times both loops of a call alternately. Stores the time of all repetitions in ns: ns[0]
+ * monitored, ns[1] direct.
  *
  * The order is monitored, direct, direct, monitored, after a monitored loop that doesn't count. So
  * the two loops behind a value have the same mean position, and each kind of loop follows its own
@@ -50,7 +50,7 @@ int64_t monitor_loop(struct monitor_bench *bench, monitor_loop_fn *loop, int64_t
  * the next one cancel in the difference.
  */
 void monitor_take(struct monitor_bench *bench, const struct monitor_call *call, int64_t repetitions,
-                  double values[2]);
+                  double ns[2]);
 
 extern const struct monitor_call monitor_calls[];
 extern const int monitor_calls_count;

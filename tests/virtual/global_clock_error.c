@@ -17,7 +17,7 @@
 #include "common/sync_clock/global_clock.h"
 #include "common/clock/source.h"
 #include "common/mpi/harness.h"
-#include "common/run/samples.h"
+#include "common/measure/samples.h"
 
 #include <dlfcn.h>
 #include <math.h>
