@@ -83,7 +83,7 @@ INLINE double time_message(const struct overhead_exchange *x, uint64_t units, in
 
 /* Runs this rank's end of a loop, with `units` of work in each iteration if it measures; returns
    the time of all iterations in ns. Collective over the pair. */
-static double time_loops(const struct overhead_exchange *x, bool has_message, bool has_token,
+INLINE double time_loops(const struct overhead_exchange *x, bool has_message, bool has_token,
                          uint64_t units, int64_t iterations)
 {
     const enum message arriving = overhead_receives(x) ? RECEIVED : SENT;

@@ -178,16 +178,13 @@ static struct bc_plan plan_of(const struct mpi_overhead *bench, const struct ove
     return plan;
 }
 
-/* Measures without work and with work beyond the knee, alternately, until the values are precise.
-   The first visit finds the knee. Collective. */
-static void measure_fit(struct mpi_overhead *bench, double seconds, struct overhead_row *row)
+/* Measures without work and with work beyond the knee, alternately, until the values are precise or
+   the time is up. Collective. */
+static void measure_beyond_knee(struct mpi_overhead *bench, double end_s, struct overhead_row *row)
 {
     static const struct bc_quantities quantities = {.count = OVERHEAD_QUANTITIES,
                                                     .slowest_of = OVERHEAD_BASE};
     struct overhead_exchange *const x = &bench->exchange;
-    const double end_s = bc_elapsed_s() + seconds;
-    if (row->iterations == 0)
-        overhead_find_knee(bench, seconds * KNEE_SHARE, row);
     x->units = row->units;
     x->iterations = row->iterations;
     const struct bc_plan plan = plan_of(bench, row, fmax(end_s - bc_elapsed_s(), 0.0));
@@ -218,10 +215,14 @@ static void measure(struct mpi_overhead *bench, struct bc_visit *visit)
     if (bench->run->visit == 0)
         tell_start(bench, bc_node_order_rank(&bench->by_node, row->pair));
     overhead_prepare_data(x);
-    if (overhead_is_fitted(bench))
-        measure_fit(bench, visit->seconds, row);
-    else
+    if (overhead_is_fitted(bench)) {
+        const double end_s = bc_elapsed_s() + visit->seconds;
+        if (row->iterations == 0)
+            overhead_find_knee(bench, visit->seconds * KNEE_SHARE, row);
+        measure_beyond_knee(bench, end_s, row);
+    } else {
         overhead_find_threshold(bench, visit->seconds, row);
+    }
     row->wrong += x->wrong;
     visit->is_precise = overhead_is_precise(bench, row);
     bc_amount_destroy(&x->message);

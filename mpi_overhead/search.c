@@ -42,20 +42,6 @@ static bool agree_on_round(struct overhead_exchange *x)
 enum { POINT_ITER, POINT_WORK };
 static const struct bc_quantities point_quantities = {.count = 2};
 
-/* Takes the rounds of a plan with the exchange's amount of work. Without `beside` the message has
-   no work beside it. Collective. */
-static void take_points(struct mpi_overhead *bench, const struct bc_plan *plan, bool beside,
-                        struct bc_samples *samples)
-{
-    struct overhead_exchange *const x = &bench->exchange;
-    struct bc_rounds *const rounds =
-        bc_rounds_by_plan(bench->run, &point_quantities, plan, samples);
-    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
-        overhead_time(x, round, POINT_ITER, true, x->token, beside ? x->units : 0);
-        overhead_time(x, round, POINT_WORK, false, x->token, x->units);
-    }
-}
-
 /* Measures one point, in `rounds` rounds after `warmup_rounds` that don't count. The numbers are
    significant on rank 0, which gets the point. Collective. */
 static struct knee_point take_point(struct mpi_overhead *bench, int rounds, int warmup_rounds,
@@ -68,8 +54,14 @@ static struct knee_point take_point(struct mpi_overhead *bench, int rounds, int 
         .grace_rounds = 1,
         .warmup_rounds = warmup_rounds,
     };
+    struct overhead_exchange *const x = &bench->exchange;
     struct bc_samples samples = {.count = 0};
-    take_points(bench, &plan, true, &samples);
+    struct bc_rounds *const taken =
+        bc_rounds_by_plan(bench->run, &point_quantities, &plan, &samples);
+    for (struct bc_round *round; (round = bc_next_round(taken)) != NULL;) {
+        overhead_time(x, round, POINT_ITER, true, x->token, x->units);
+        overhead_time(x, round, POINT_WORK, false, x->token, x->units);
+    }
     const struct knee_point point = {
         .work_ns = bc_samples_summary(bench->run, &samples, POINT_WORK, -1).value,
         .iter_ns = bc_samples_summary(bench->run, &samples, POINT_ITER, -1).value,
@@ -197,8 +189,14 @@ static bool work_is_enough(struct mpi_overhead *bench, bool knee, double deadlin
 {
     const struct bc_plan plan = {
         .min_rounds = PROBE_ROUNDS, .max_rounds = PROBE_ROUNDS, .deadline_s = deadline_s};
+    struct overhead_exchange *const x = &bench->exchange;
     struct bc_samples samples = {.count = 0};
-    take_points(bench, &plan, false, &samples);
+    struct bc_rounds *const taken =
+        bc_rounds_by_plan(bench->run, &point_quantities, &plan, &samples);
+    for (struct bc_round *round; (round = bc_next_round(taken)) != NULL;) {
+        overhead_time(x, round, POINT_ITER, true, x->token, 0);
+        overhead_time(x, round, POINT_WORK, false, x->token, x->units);
+    }
     double message_ns = INFINITY, work_ns = INFINITY;
     for (size_t i = 0; i < samples.count; i++) {
         message_ns = fmin(message_ns, samples.values[POINT_ITER][i]);
