@@ -1,28 +1,34 @@
 /*
- * The time of a blocking collective, from the first rank's start to the last one's end, on a clock
- * that all ranks share.
+ * Collective time: the time of a blocking collective, from the first rank's start to the last
+ * rank's end, on a clock that all ranks share.
  *
- * What is timed: all ranks start one call at a moment on which they agreed
- * (common/sync_clock/start_window.h; with --start=barrier when a barrier lets them go), and read
- * the clock before and after it (kernel.c). Then they start anew: no call runs into the next one,
- * so a root that runs ahead gains nothing. A sample is the time from the first start to the last
- * end; beside it are the mean of the ranks' own times, and how much these differ. Rounds in which a
- * rank started late are taken again. Where buffers lie on a device (--memory) each round also has
- * the staged counterpart: a copy to pinned memory, the call, a copy back.
+ * Timed region: one call on each rank, between two readings of the clock (kernel.c). All ranks
+ * start it at an agreed moment (common/sync_clock/start_window.h), or with --start=barrier after a
+ * barrier. No call runs into the next one, so a root that runs ahead gains nothing. A sample is the
+ * time from the first start to the last end. The mean and the spread of the ranks' own times are
+ * further quantities of the same calls.
  *
- * When and how often: a row is an operation and a size. All rows are visited in turn, six times, in
- * new buffers each time; rows that aren't precise then up to twelve times, while there is time (50
- * s a run). A visit ends when its median is known to 2 % (--precision), or when its time is up.
+ * When and how often: a row is an operation and a size. All rows are visited alternately, six
+ * times, in new buffers each time; rows that aren't precise then up to twelve times, while there is
+ * time (50 s a run). Rounds in which a rank started late are taken again. A visit ends when its
+ * median is known to 2 % (--precision), or when its time is up.
  *
- * What is written: a line a row after its last visit (columns.c).
+ * Devices: if buffers lie on a device (--memory), each round also times the staged counterpart: a
+ * copy to pinned memory, the call, a copy back.
+ *
+ * Written: a line a row after its last visit (columns.c): the mean of the visits' medians.
  *
  * Sources: windows and repetitions that don't pipeline: Worsch, Reussner and Augustin, "On
  * Benchmarking Collective MPI Operations", EuroPVM/MPI 2002; Hunold and Carpen-Amarie,
  * "Reproducible MPI Benchmarking is Still Not as Easy as You Think", IEEE TPDS 27 (2016).
  */
 #include "collective/collective.h"
+#include "common/mpi/harness.h"
+#include "common/operations/buffers.h"
 
 #include <string.h>
+
+/* ---- rows ------------------------------------------------------------------------------------ */
 
 /* Adds the rows of an operation and a type; a barrier has one without a size. */
 static void list_sizes(const struct collective *collective, const struct op_kind *kind,
@@ -66,6 +72,117 @@ static void list_rows(const struct collective *collective)
     }
 }
 
+/* ---- one row --------------------------------------------------------------------------------- */
+
+static bool rotates(const struct collective *collective, const struct collective_row *row)
+{
+    return collective->parameters.root == COLLECTIVE_ROTATE && collective_is_rooted(row->kind);
+}
+
+static void create(const struct collective *collective, const struct collective_row *row,
+                   const struct op_space *space, struct op_instance *operation)
+{
+    const struct collective_parameters *const p = &collective->parameters;
+    const bool root_is_fixed = collective_is_rooted(row->kind) && !rotates(collective, row);
+    op_create(operation, row->kind, &collective->run->job,
+              &(struct op_choice){
+                  .form = OP_BLOCKING_CALL,
+                  .space = space,
+                  .root = root_is_fixed ? (int)p->root : 0,
+                  .elements = row->elements,
+                  .type = row->type,
+                  .reduction = (enum op_reduction)p->reduction,
+                  .in_place = p->in_place,
+                  .any_root = rotates(collective, row),
+              });
+}
+
+static void prepare(const struct collective *collective, const struct collective_row *row,
+                    struct op_instance *operation)
+{
+    const struct bc_run *const run = collective->run;
+    if (rotates(collective, row))
+        op_set_root(operation, (int)(row->operations % run->job.ranks));
+    if (run->settings.check)
+        op_poison(operation);
+    else
+        op_refill(operation);
+}
+
+static void verify(const struct collective *collective, struct collective_row *row,
+                   struct op_instance *operation)
+{
+    if (collective->run->settings.check && !op_verify(operation))
+        row->wrong++;
+}
+
+/* Stores the mean of the ranks' own times and their spread, on rank 0. Both include the cost of a
+   clock reading, which is subtracted from every quantity. */
+static void store_own_times(const struct bc_run *run, struct bc_round *round, double own_ns)
+{
+    double ends[2] = {own_ns, -own_ns}, sum_ns = 0.0;
+    bc_harness_reduce(&own_ns, &sum_ns, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+    bc_harness_reduce(run->job.rank == 0 ? MPI_IN_PLACE : ends, ends, 2, MPI_DOUBLE, MPI_MAX, 0,
+                      MPI_COMM_WORLD);
+    if (run->job.rank != 0)
+        return;
+    bc_round_value(round, COLLECTIVE_OWN, sum_ns / run->job.ranks + run->own_clock.read_ns);
+    bc_round_value(round, COLLECTIVE_SKEW, ends[0] + ends[1] + run->own_clock.read_ns);
+}
+
+static void take_staged(const struct collective *collective, struct collective_row *row,
+                        struct bc_round *round, struct op_instance *operation,
+                        struct op_instance *staged)
+{
+    prepare(collective, row, operation);
+    prepare(collective, row, staged);
+    bc_round_release(round, operation->comm);
+    bc_round_start(round);
+    bc_round_time(round, COLLECTIVE_STAGED, collective_time_staged(operation, staged));
+    /* Data for host memory stays where the staged operation has put it. */
+    verify(collective, row, bc_memory_needs_copy(operation->space.receive) ? operation : staged);
+}
+
+static void measure(const struct collective *collective, struct bc_visit *visit)
+{
+    const struct bc_run *const run = collective->run;
+    const struct collective_parameters *const p = &collective->parameters;
+    struct collective_row *const row = visit->row;
+    const bool has_staged = collective->device != NULL;
+    struct bc_quantities quantities = collective_quantities;
+    struct op_instance operation, staged;
+    create(collective, row,
+           &(struct op_space){collective->device, p->memory.of[0], p->memory.of[1]}, &operation);
+    if (has_staged)
+        create(collective, row,
+               &(struct op_space){collective->device, BC_MEMORY_PINNED, BC_MEMORY_PINNED}, &staged);
+    else
+        quantities.count = COLLECTIVE_STAGED;
+    row->size_bytes = op_size_bytes(&operation);
+    struct bc_rounds *const rounds = bc_rounds_of(run, &quantities, visit->seconds, &row->store);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
+        if (p->buffers == BC_BUFFERS_NEW)
+            op_renew(&operation);
+        prepare(collective, row, &operation);
+        bc_round_release(round, operation.comm);
+        bc_round_start(round);
+        const double ns = bc_round_ns(round, COLLECTIVE_TIME, collective_time(&operation));
+        bc_round_value(round, COLLECTIVE_TIME, ns);
+        verify(collective, row, &operation);
+        store_own_times(run, round, ns - run->own_clock.read_ns);
+        if (has_staged)
+            take_staged(collective, row, round, &operation, &staged);
+        row->operations++;
+        /* Operations whose data shows nothing have a check of their own. */
+        if (run->settings.check && row->kind->check != NULL && !row->kind->check(&operation))
+            row->wrong++;
+    }
+    if (has_staged)
+        op_destroy(&staged);
+    op_destroy(&operation);
+    visit->is_precise = bc_store_is_precise(run, &quantities, &row->store);
+}
+
 static void write_row(const struct collective *collective, struct collective_row *row)
 {
     struct collective_result result;
@@ -104,7 +221,7 @@ int main(int argc, char **argv)
     list_rows(&collective);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)
-            visit->is_precise = collective_visit(&collective, visit->seconds, visit->row);
+            measure(&collective, visit);
         else /* BC_WRITE */
             write_row(&collective, visit->row);
     return bc_memory_finish(run, collective.device);

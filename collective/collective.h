@@ -3,10 +3,10 @@
 
 #include "common/device/buffer.h"
 #include "common/device/memory.h"
+#include "common/measure/rounds.h"
+#include "common/operations/collectives.h"
 #include "common/run/parse.h"
 #include "common/run/program.h"
-#include "common/sync_clock/start_window.h"
-#include "common/operations/collectives.h"
 
 /* ---- options (parameters.c) ------------------------------------------------------------------ */
 
@@ -60,25 +60,14 @@ double collective_device_bytes(const struct collective_parameters *p, const stru
 
 /* ---- the timed region (kernel.c) ------------------------------------------------------------- */
 
-/* What is known of an operation; a quantity of the sampler. */
-enum collective_quantity {
-    COLLECTIVE_TIME,   /* from the first start to the last end */
-    COLLECTIVE_OWN,    /* the mean of the ranks' own times */
-    COLLECTIVE_SKEW,   /* the longest own time less the shortest */
-    COLLECTIVE_STAGED, /* as COLLECTIVE_TIME, of the staged counterpart, where there is one */
-    COLLECTIVE_QUANTITIES
-};
+/* Times the operation once. Collective. */
+struct bc_span collective_time(struct op_instance *operation);
 
-/* Releases all ranks, runs the operation once and returns this rank's time of it in ns, with the
-   cost of reading the clock. `window` is NULL with --start=barrier. Collective. */
-double collective_time(struct op_instance *operation, struct bc_start_window *window);
+/* Times its staged counterpart once: copies the sent data to pinned memory, runs the operation
+   there, and copies the received data back. Collective. */
+struct bc_span collective_time_staged(struct op_instance *operation, struct op_instance *staged);
 
-/* The same of the staged counterpart: copies what is sent to pinned memory, runs the operation
-   there, and copies back what was received. */
-double collective_time_staged(struct op_instance *operation, struct op_instance *staged,
-                              struct bc_start_window *window);
-
-/* ---- a row (measure.c, columns.c) ------------------------------------------------------------ */
+/* ---- a row (row.c, columns.c) ---------------------------------------------------------------- */
 
 struct collective {
     struct collective_parameters parameters; /* first: options are read into it */
@@ -86,16 +75,27 @@ struct collective {
     struct bc_device *device; /* NULL: all buffers lie in host memory */
 };
 
-/* What a row is of, and remembers from visit to visit. */
+/* The quantities of a round. */
+enum collective_quantity {
+    COLLECTIVE_TIME,   /* from the first start to the last end */
+    COLLECTIVE_OWN,    /* the mean of the ranks' own times */
+    COLLECTIVE_SKEW,   /* the longest own time less the shortest */
+    COLLECTIVE_STAGED, /* as COLLECTIVE_TIME, of the staged counterpart, if there is one */
+    COLLECTIVE_QUANTITIES
+};
+
+/* Runs without a staged counterpart use the first COLLECTIVE_STAGED. */
+extern const struct bc_quantities collective_quantities;
+
+/* A row: its keys, and state kept between visits. */
 struct collective_row {
     const struct op_kind *kind;
     enum op_type type;
     int64_t elements;
-    double size_bytes;         /* of a block; the mean where they differ */
-    struct bc_samples samples; /* on rank 0 */
-    bool in_time;              /* the last visit was precise before its time was up; rank 0 */
-    int64_t operations;        /* so far, the warm-up's included */
-    int64_t wrong;             /* operations with wrong data, on this rank */
+    double size_bytes; /* of a block; the mean if blocks differ */
+    struct bc_store store;
+    int64_t operations; /* so far, those of the warm-up included */
+    int64_t wrong;      /* operations with wrong data, on this rank */
 };
 
 /* Times are in ns, those of rank 0. */
@@ -106,19 +106,14 @@ struct collective_result {
     double size_bytes;
     struct bc_summary time, own, skew;
     const char *buffers;
-    struct bc_staged staged; /* where buffers lie on a device */
+    struct bc_staged staged; /* if buffers lie on a device */
     const char *check;
     struct bc_outcome outcome;
 };
 
-/* The table of these options. Local. */
+/* Returns the table of the run's options. Local. */
 const struct bc_table *collective_table(const struct collective *collective);
 
-/* One visit, in buffers of its own, within `seconds` (significant on rank 0). True on rank 0 if the
-   row is as precise as the settings ask for. Collective over MPI_COMM_WORLD. */
-bool collective_visit(const struct collective *collective, double seconds,
-                      struct collective_row *row);
-
-/* Makes the result of all visits, on rank 0, and frees what the row holds. Collective. */
+/* Makes the result of all visits, on rank 0, and frees the row's samples. Collective. */
 void collective_conclude(const struct collective *collective, struct collective_row *row,
                          struct collective_result *result);
