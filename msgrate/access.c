@@ -1,6 +1,6 @@
 /* Iterations with one-sided communication. A put goes into the window of its target, a get comes
-   from it. A window that was exposed before the flush must not be written any more: what gets will
-   transfer from it is read instead. */
+   from it. A window that is exposed before the flush must not be written any more: the data that
+   gets will transfer is read instead. */
 #include "msgrate/access.h"
 
 #include "common/coarray/coarray.h"
@@ -14,7 +14,7 @@
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* Times that a waiting thread looks before it offers its processor to another one. */
+/* Times that a waiting thread looks before it offers its processor to another thread. */
 #define LOOKS 1000
 
 /* Threads that transfer together, again and again. In between they spin (and yield), so that a
@@ -99,13 +99,13 @@ static size_t half_bytes(const struct msgrate_access *x)
     return msgrate_block_bytes(&x->messages) * (size_t)x->bench->npeers;
 }
 
-/* Where the messages of an iteration begin in every window. */
+/* Returns the offset of an iteration's messages in every window. */
 static size_t half_offset(const struct msgrate_access *x, int64_t iteration)
 {
     return (size_t)(iteration % x->halves) * half_bytes(x);
 }
 
-/* Whether messages come out of this rank's memory, or, with `into`, go into it. */
+/* True if messages come out of this rank's memory, or with `into` go into it. */
 static bool takes_part(const struct msgrate_access *x, bool into)
 {
     /* In the single direction the lower half accesses the upper half. */
@@ -113,9 +113,9 @@ static bool takes_part(const struct msgrate_access *x, bool into)
     return !x->pattern->one_partner || (x->messages.npeers > 0 && receives == into);
 }
 
-/* The memory of an iteration's messages on this rank: the local buffer, or, where they are in the
-   window, a half of it. There local loads and stores come between open_buffer and close_buffer,
-   if other ranks may access the window at any time. */
+/* Returns the memory of an iteration's messages on this rank: the local buffer, or a half of the
+   window. Local loads and stores in a window that other ranks may access at any time come between
+   open_buffer and close_buffer. */
 static unsigned char *open_buffer(const struct msgrate_access *x, bool in_window, int64_t iteration)
 {
     if (!in_window)
@@ -135,8 +135,8 @@ static void close_buffer(const struct msgrate_access *x, bool in_window)
         BC_MPI(MPI_Win_unlock(x->bench->run->job.rank, x->window));
 }
 
-/* Writes what an iteration transfers. What is got must be in the window before the window is
-   exposed: one iteration earlier where it is exposed ahead. */
+/* Writes the data of an iteration. Data for gets must be in the window before the window is
+   exposed: one iteration earlier if it is exposed ahead. */
 static void write_data(const struct msgrate_access *x, int64_t iteration)
 {
     if (!takes_part(x, false))
@@ -145,13 +145,14 @@ static void write_data(const struct msgrate_access *x, int64_t iteration)
     close_buffer(x, !x->puts);
 }
 
-/* Gets from an exposure that is open already transfer what was written before. */
+/* True if gets are from an exposure that is open already, and so of data that was written before.
+ */
 static bool writes_ahead(const struct msgrate_access *x)
 {
     return !x->puts && x->pattern->opens_ahead;
 }
 
-/* Brings what is got in this iteration into the caches again, as writing it would have done. */
+/* Brings the data of this iteration's gets into the caches, as writing the data does. */
 static void read_data(const struct msgrate_access *x)
 {
     const size_t line_bytes = x->bench->flush.line_bytes;
@@ -160,45 +161,40 @@ static void read_data(const struct msgrate_access *x)
         (void)start[i];
 }
 
-static void verify(struct msgrate_access *x)
+static int64_t count_wrong(const struct msgrate_access *x)
 {
     if (!takes_part(x, true))
-        return;
-    x->wrong += msgrate_verify(x->bench->run, &x->messages, open_buffer(x, x->puts, x->iteration),
-                               x->iteration);
+        return 0;
+    const int64_t wrong = msgrate_verify(x->bench->run, &x->messages,
+                                         open_buffer(x, x->puts, x->iteration), x->iteration);
     close_buffer(x, x->puts);
+    return wrong;
 }
 
 /* ---- iterations ------------------------------------------------------------------------------ */
 
-/* bc_repeat_fn, of one repetition */
-static double iterate(void *context, int64_t repetitions)
+void msgrate_access_prepare(struct msgrate_access *x)
 {
-    (void)repetitions;
-    struct msgrate_access *const x = context;
-    const struct msgrate_rma_pattern *const pattern = x->pattern;
-    const bool check = x->bench->run->settings.check;
-    const struct msgrate_steps *steps = &pattern->lower;
-    if (pattern->one_partner && !x->bench->lower)
-        steps = x->messages.npeers > 0 ? &pattern->upper : &pattern->resting;
     bc_cache_flush_run(&x->bench->flush);
     if (!writes_ahead(x)) {
         write_data(x, x->iteration);
     } else {
-        /* What is exposed already may be read, but not written. */
-        if (check)
+        /* An exposed window may be read, but not written. */
+        if (x->bench->run->settings.check)
             write_data(x, x->iteration + 1);
         read_data(x);
     }
     x->offset = (MPI_Aint)half_offset(x, x->iteration);
     BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
-    const double ns = steps->open != NULL ? (double)msgrate_time_steps(x, steps) : BC_NO_PART;
+}
+
+int64_t msgrate_access_finish(struct msgrate_access *x)
+{
     /* The targets of a lock or a flush can't know when its origin is done. */
     bc_harness_barrier(MPI_COMM_WORLD);
-    if (check)
-        verify(x);
+    const int64_t wrong = x->bench->run->settings.check ? count_wrong(x) : 0;
     x->iteration++;
-    return ns;
+    return wrong;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
@@ -218,11 +214,28 @@ static void free_group(MPI_Group *group)
         BC_MPI(MPI_Group_free(group));
 }
 
-static void create(struct msgrate_access *x)
+static const struct msgrate_steps *steps_of(const struct msgrate_access *x)
 {
+    const struct msgrate_rma_pattern *const pattern = x->pattern;
+    if (!pattern->one_partner || x->bench->lower)
+        return &pattern->lower;
+    return x->messages.npeers > 0 ? &pattern->upper : &pattern->resting;
+}
+
+void msgrate_access_create(struct msgrate_access *x, struct msgrate_bench *bench,
+                           const struct msgrate_rma_pattern *pattern, int64_t size_bytes)
+{
+    double *memory;
+    *x = (struct msgrate_access){
+        .messages = msgrate_messages_of(bench, size_bytes, pattern->one_partner),
+        .bench = bench,
+        .pattern = pattern,
+        .puts = bench->parameters.transfer == MSGRATE_PUT,
+        .halves = bench->run->settings.check ? 2 : 1,
+    };
     const int *const sends = x->messages.sends, *const receives = x->messages.receives;
     const int64_t values = (int64_t)(half_bytes(x) * (size_t)x->halves / sizeof(double)) + 1;
-    double *memory;
+    x->steps = steps_of(x);
     x->targets = x->puts ? sends : receives;
     x->transfer_share = x->puts ? msgrate_put_share : msgrate_get_share;
     create_team(x);
@@ -233,34 +246,18 @@ static void create(struct msgrate_access *x)
     x->window_memory = (unsigned char *)memory;
     if (writes_ahead(x))
         write_data(x, 0);
+    if (pattern->begin != NULL)
+        pattern->begin(x);
 }
 
-static void destroy(struct msgrate_access *x)
+void msgrate_access_destroy(struct msgrate_access *x)
 {
+    if (x->pattern->end != NULL)
+        x->pattern->end(x);
     destroy_team(x->team);
     BC_MPI(MPI_Win_free(&x->window));
     free_group(&x->target_group);
     free_group(&x->origin_group);
     free(x->local_buffer);
     bc_amount_destroy(&x->messages.amount);
-}
-
-void msgrate_access_visit(struct msgrate_bench *bench, const struct msgrate_rma_pattern *pattern,
-                          double seconds, struct msgrate_row *row)
-{
-    struct msgrate_access x = {
-        .messages = msgrate_messages_of(bench, row->size_bytes, pattern->one_partner),
-        .bench = bench,
-        .pattern = pattern,
-        .puts = bench->parameters.transfer == MSGRATE_PUT,
-        .halves = bench->run->settings.check ? 2 : 1,
-    };
-    create(&x);
-    if (pattern->begin != NULL)
-        pattern->begin(&x);
-    msgrate_sample(bench->run, iterate, NULL, &x, seconds, row);
-    if (pattern->end != NULL)
-        pattern->end(&x);
-    row->iterations.wrong += x.wrong;
-    destroy(&x);
 }

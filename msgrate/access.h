@@ -12,6 +12,14 @@ struct msgrate_thread {
     pthread_t thread; /* of all but the first one, which is the caller */
 };
 
+typedef void msgrate_step_fn(const struct msgrate_access *access);
+
+/* A rank's steps in an iteration: all of them are timed. `open` is NULL on a rank that takes no
+   part. */
+struct msgrate_steps {
+    msgrate_step_fn *open, *transfer, *close;
+};
+
 /* This rank's part in the iterations of a pattern. */
 struct msgrate_access {
     struct msgrate_messages messages;
@@ -25,19 +33,12 @@ struct msgrate_access {
 
     struct msgrate_bench *bench;
     const struct msgrate_rma_pattern *pattern;
-    bool puts; /* else it gets */
+    const struct msgrate_steps *steps; /* those of the pattern for this rank */
+    bool puts;                         /* else it gets */
     unsigned char *window_memory;
     int halves;        /* of the window: 2 with --check, since what is exposed ahead must not touch
                           what is still to be verified */
     int64_t iteration; /* from 0 on */
-    int64_t wrong;     /* messages with wrong data on this rank so far */
-};
-
-typedef void msgrate_step_fn(const struct msgrate_access *access);
-
-/* What a rank does in an iteration: all of it is timed. No steps: it times nothing. */
-struct msgrate_steps {
-    msgrate_step_fn *open, *transfer, *close;
 };
 
 /* A pattern with a synchronisation (rma_kernel.c). */
@@ -50,15 +51,15 @@ struct msgrate_rma_pattern {
     /* With one partner on the lower and the upper half of the ranks, and without a partner; else
        the first on all ranks. */
     struct msgrate_steps lower, upper, resting;
-    /* Before the first iteration and after the last one, in no sample; NULL: nothing. */
+    /* Called before the first iteration and after the last one, in no sample; NULL: nothing. */
     msgrate_step_fn *begin, *end;
 };
 
 enum { MSGRATE_RMA_PATTERNS = 8 };
 extern const struct msgrate_rma_pattern msgrate_rma_patterns[MSGRATE_RMA_PATTERNS];
 
-/* Takes the steps; returns their time in ns. */
-int64_t msgrate_time_steps(const struct msgrate_access *access, const struct msgrate_steps *steps);
+/* Times the steps of an iteration, of a rank that takes part (rma_kernel.c). */
+struct bc_span msgrate_time_steps(const struct msgrate_access *access);
 
 /* Put, or get, a thread's share of an access's messages (timed). Local. */
 void msgrate_put_share(const struct msgrate_thread *thread);
@@ -67,7 +68,14 @@ void msgrate_get_share(const struct msgrate_thread *thread);
 /* Transfers all messages, each thread its share; returns when all threads have (timed). Local. */
 void msgrate_transfer(const struct msgrate_access *access);
 
-/* One visit: measures a pattern within `seconds` (significant on rank 0), in a window made anew.
-   Collective. */
-void msgrate_access_visit(struct msgrate_bench *bench, const struct msgrate_rma_pattern *pattern,
-                          double seconds, struct msgrate_row *row);
+/* Creates a pattern's accesses of messages of `size_bytes`, with a new window. Collective over
+   MPI_COMM_WORLD, as the functions below. */
+void msgrate_access_create(struct msgrate_access *access, struct msgrate_bench *bench,
+                           const struct msgrate_rma_pattern *pattern, int64_t size_bytes);
+void msgrate_access_destroy(struct msgrate_access *access);
+
+/* Flushes the caches, writes the data to be transferred, and meets all ranks in a barrier. */
+void msgrate_access_prepare(struct msgrate_access *access);
+
+/* Ends an iteration; returns the number of messages with wrong data on this rank (--check). */
+int64_t msgrate_access_finish(struct msgrate_access *access);

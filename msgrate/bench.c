@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* ---- what all rows share --------------------------------------------------------------------- */
+/* ---- shared state ---------------------------------------------------------------------------- */
 
 static void create_flush(struct msgrate_bench *bench)
 {
@@ -119,18 +119,12 @@ int64_t msgrate_verify(const struct bc_run *run, const struct msgrate_messages *
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-void msgrate_sample(const struct bc_run *run, bc_repeat_fn *iterate, bc_repeat_fn *counterpart,
-                    void *context, double seconds, struct msgrate_row *row)
-{
-    const MPI_Comm none = MPI_COMM_NULL;
-    const struct bc_batch batch = {.repeat = iterate,
-                                   .counterpart = counterpart,
-                                   .context = context,
-                                   .repetitions = 1,
-                                   .clock_readings = 1.0,
-                                   .participants = &none};
-    bc_batch_visit(run, &batch, seconds, &row->iterations);
-}
+const struct bc_quantities msgrate_quantities = {
+    .count = 1,
+    .clock_readings = 1.0,
+    .batching = BC_BATCHES,
+    .repetitions = 1,
+};
 
 /* NAN without samples. */
 static double rate_per_s(double messages, double iteration_ns)
@@ -146,7 +140,7 @@ void msgrate_conclude(const struct msgrate_bench *bench, struct msgrate_row *row
     /* Messages that a rank sends and receives in an iteration. */
     const double count =
         row->one_partner ? (double)messages : 2.0 * bench->npeers * (double)messages;
-    bc_batch_conclude(bench->run, &row->iterations, row->pattern, &r->iterations);
+    bc_store_conclude(bench->run, &row->iterations, row->pattern, &r->iterations);
     const struct bc_summary *const iteration = &r->iterations.repetition;
     r->pattern = row->pattern;
     r->job_size = ranks;
@@ -163,7 +157,7 @@ void msgrate_conclude(const struct msgrate_bench *bench, struct msgrate_row *row
     r->rate_lo_per_s = rate_per_s(count, iteration->interval.hi);
     r->rate_hi_per_s = rate_per_s(count, iteration->interval.lo);
     r->total_rate_per_s = r->rate_per_s * (row->one_partner ? ranks / 2 * 2 : ranks);
-    const int64_t wrong = bc_sum_wrong(row->iterations.wrong, &r->iterations.outcome);
+    const int64_t wrong = bc_sum_wrong(row->wrong, &r->iterations.outcome);
     if (wrong > 0)
         bc_output_remark(bench->run->output, "warning",
                          "wrong data in %lld messages, counted over ranks", (long long)wrong);

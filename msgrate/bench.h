@@ -1,17 +1,17 @@
 /*
- * What msgrate and msgrate_rma share: options, peers and cache flush, the messages of an iteration,
- * and the row that its times become.
+ * Shared parts of msgrate and msgrate_rma: options, peers and cache flush, the messages of an
+ * iteration, and a pattern's samples and result.
  *
- * Before each iteration, and outside its time, the caches are flushed, what is transferred is
- * written, and all ranks meet in a barrier, so that no rank times the flush of another one.
+ * Before each iteration, and outside its time, ranks flush their caches, write the data to be
+ * transferred, and meet in a barrier, so that no rank times the flush of another rank.
  */
 #pragma once
 
-#include "common/measure/batch.h"
 #include "common/device/buffer.h"
 #include "common/device/memory.h"
 #include "common/mpi/large_count.h"
 #include "common/job/node_order.h"
+#include "common/measure/result.h"
 #include "common/memory/cache.h"
 #include "common/run/parse.h"
 #include "common/run/run.h"
@@ -69,10 +69,10 @@ double msgrate_device_bytes(const struct msgrate_parameters *parameters, const s
 /* The members of struct bc_program that both programs have. */
 #define MSGRATE_PROGRAM                                                                            \
     .defaults = &msgrate_default_parameters, .defaults_bytes = sizeof msgrate_default_parameters,  \
-    .state_bytes = sizeof(struct msgrate_bench), .row_bytes = sizeof(struct row),                  \
-    .budget_s = BC_BUDGET_S, .complete = msgrate_complete
+    .state_bytes = sizeof(struct msgrate_bench), .budget_s = BC_BUDGET_S,                          \
+    .complete = msgrate_complete
 
-/* ---- what all rows share --------------------------------------------------------------------- */
+/* ---- shared state ---------------------------------------------------------------------------- */
 
 /* The state of both programs. */
 struct msgrate_bench {
@@ -88,16 +88,16 @@ struct msgrate_bench {
     bool lower;                   /* this rank is in the lower half of the ranks ordered by node */
 };
 
-/* What would do where buffers don't fit into a GPU's memory. */
+/* The remedy if buffers don't fit into a GPU's memory. */
 #define MSGRATE_MEMORY_ADVICE "a smaller --size, or fewer --messages"
 
-/* Whether each iteration has a counterpart that stages its messages. */
+/* True if each iteration has a counterpart that stages its messages. */
 static inline bool msgrate_has_staged(const struct msgrate_bench *bench)
 {
     return bench->device != NULL && !bench->parameters.machine_readable;
 }
 
-/* Makes what all rows share, and writes notes. Collective. */
+/* Creates peers and flush, and writes notes. Collective. */
 void msgrate_open(struct msgrate_bench *bench, struct bc_run *run);
 void msgrate_close(struct msgrate_bench *bench);
 
@@ -188,7 +188,7 @@ struct msgrate_result {
     int job_size, npeers;
     int64_t nmsgs, nbytes, cache_size;
     int ppn;
-    struct bc_batch_result iterations;               /* one is a repetition */
+    struct bc_repetition_result iterations;          /* one is a repetition */
     double rate_per_s, rate_lo_per_s, rate_hi_per_s; /* of a rank */
     double total_rate_per_s;                         /* of all ranks that take part */
     double rates_per_s[MSGRATE_PATTERNS];            /* msgrate -o only */
@@ -204,21 +204,21 @@ extern const struct bc_table msgrate_table, msgrate_machine_table, msgrate_rma_t
 /* With --buffers=new. */
 extern const struct bc_column msgrate_buffers_column;
 
-/* What is known of a pattern at a size. */
+/* The quantities of a round: an iteration, and its staged counterpart if there is one. */
+enum msgrate_quantity { MSGRATE_DIRECT, MSGRATE_STAGED, MSGRATE_QUANTITIES };
+
+/* Of iterations without a counterpart. */
+extern const struct bc_quantities msgrate_quantities;
+
+/* A pattern at a size, and its state kept between visits. */
 struct msgrate_row {
     const char *pattern;
     bool one_partner;   /* lower half to upper half; else all peers, both ways */
     int64_t size_bytes; /* of a message */
-    struct bc_batch_row iterations;
+    struct bc_store iterations;
+    int64_t wrong; /* messages with wrong data, on this rank */
 };
 
-/* One visit within `seconds` (significant on rank 0). `iterate` runs an iteration with what comes
-   before and after it, the barrier included, and returns its time in ns, or BC_NO_PART on a rank
-   that times nothing; `counterpart` does the same in another way, in turn with it (NULL: none).
-   Collective. */
-void msgrate_sample(const struct bc_run *run, bc_repeat_fn *iterate, bc_repeat_fn *counterpart,
-                    void *context, double seconds, struct msgrate_row *row);
-
-/* Makes the result of all visits, warns of wrong data, and frees what the row holds. Collective. */
+/* Makes the result of all visits, warns of wrong data, and frees the row's samples. Collective. */
 void msgrate_conclude(const struct msgrate_bench *bench, struct msgrate_row *row,
                       struct msgrate_result *result);

@@ -6,7 +6,7 @@
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* Writes what is sent, where the program has it. */
+/* Writes the data to be sent, where the program has it. */
 static void write_data(struct msgrate_exchange *x)
 {
     const struct bc_buffer *const copied = msgrate_copied_from(x);
@@ -15,8 +15,8 @@ static void write_data(struct msgrate_exchange *x)
     bc_buffer_write(&buffer, msgrate_buffer_bytes(&x->messages));
 }
 
-/* The number of wrong messages where the program wants to have them; all of them if a kernel sees
-   other data than a copy. */
+/* Returns the number of wrong messages where the program wants to have them; all of them if a
+   kernel sees other data than a copy. */
 static int64_t count_wrong(struct msgrate_exchange *x)
 {
     const struct bc_buffer *const copied = msgrate_copied_to(x);
@@ -28,70 +28,47 @@ static int64_t count_wrong(struct msgrate_exchange *x)
 
 /* ---- iterations ------------------------------------------------------------------------------ */
 
-/* Other memory for what is sent, and for the next receives that are posted in the time. */
-static void renew(struct msgrate_exchange *x)
+void msgrate_exchange_prepare(struct msgrate_exchange *x)
 {
-    bc_buffer_renew(&x->send);
-    bc_buffer_renew(msgrate_arriving(x, x->pattern->begin != NULL));
-}
-
-/* Posts the receives of an iteration ahead; `end` used their memory before. */
-static void begin(struct msgrate_exchange *x, bool renews)
-{
-    if (renews)
-        bc_buffer_renew(msgrate_arriving(x, 0));
-    x->pattern->begin(x);
-}
-
-/* The time of one iteration in ns, with what comes before and after it. */
-static double iterate_way(struct msgrate_exchange *x, int64_t (*time)(struct msgrate_exchange *))
-{
-    /* Receives that are posted ahead must not be there while the counterpart's messages come. */
-    const bool begins = x->pattern->begin != NULL && (x->staged != NULL || x->direct != NULL);
+    const bool posts_ahead = x->pattern->begin != NULL;
     const bool renews = x->bench->parameters.buffers == BC_BUFFERS_NEW && x->direct == NULL;
-    double ns = BC_NO_PART;
-    if (begins)
-        begin(x, renews);
-    if (renews)
-        renew(x);
+    if (x->alternates && posts_ahead) {
+        if (renews) /* `end` used this memory */
+            bc_buffer_renew(msgrate_arriving(x, 0));
+        x->pattern->begin(x);
+    }
+    if (renews) {
+        bc_buffer_renew(&x->send);
+        bc_buffer_renew(msgrate_arriving(x, posts_ahead)); /* of the receives in the timed region */
+    }
     if (x->messages.npeers > 0) {
         bc_cache_flush_run(&x->bench->flush);
         write_data(x);
     }
     BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
-    if (x->messages.npeers > 0)
-        ns = (double)time(x);
-    if (x->bench->run->settings.check && msgrate_receives(x))
-        x->wrong += count_wrong(x);
+}
+
+int64_t msgrate_exchange_finish(struct msgrate_exchange *x)
+{
+    const bool checks = x->bench->run->settings.check && msgrate_receives(x);
+    const int64_t wrong = checks ? count_wrong(x) : 0;
     x->iteration++;
-    if (begins)
+    if (x->alternates && x->pattern->end != NULL)
         x->pattern->end(x);
-    return ns;
+    return wrong;
 }
 
-/* bc_repeat_fn, of one repetition; and of the counterpart's */
+/* ---- life ------------------------------------------------------------------------------------ */
 
-static double iterate(void *context, int64_t repetitions)
-{
-    (void)repetitions;
-    return iterate_way(context, msgrate_time);
-}
-
-static double iterate_staged(void *context, int64_t repetitions)
-{
-    (void)repetitions;
-    return iterate_way(((struct msgrate_exchange *)context)->staged, msgrate_time_staged);
-}
-
-/* ---- a visit --------------------------------------------------------------------------------- */
-
-static void create(struct msgrate_exchange *x, const enum bc_memory of[2])
+static void create(struct msgrate_exchange *x, int64_t size_bytes, const enum bc_memory of[2])
 {
     const struct msgrate_bench *const bench = x->bench;
+    const bool two = bench->run->settings.check || bench->parameters.buffers == BC_BUFFERS_NEW;
+    x->messages = msgrate_messages_of(bench, size_bytes, x->pattern->one_partner);
+    x->statuses = MPI_STATUSES_IGNORE;
+    x->receive_count = two ? 2 : 1;
     const int64_t requests = (int64_t)2 * x->messages.npeers * x->messages.count;
     const size_t bytes = msgrate_buffer_bytes(&x->messages);
-    const bool two = bench->run->settings.check || bench->parameters.buffers == BC_BUFFERS_NEW;
-    x->receive_count = two ? 2 : 1;
     bc_buffer_create(&x->send, bench->device, of[0], bytes, true, MSGRATE_MEMORY_ADVICE);
     for (int i = 0; i < x->receive_count; i++)
         bc_buffer_create(&x->receive[i], bench->device, of[1], bytes, bench->run->settings.check,
@@ -100,48 +77,32 @@ static void create(struct msgrate_exchange *x, const enum bc_memory of[2])
                               "no memory for the requests of %lld messages", (long long)requests);
 }
 
-static void destroy(struct msgrate_exchange *x)
+void msgrate_exchange_create(struct msgrate_exchange *x, struct msgrate_bench *bench,
+                             const struct msgrate_pattern *pattern, int64_t size_bytes,
+                             bool alternates)
 {
+    *x = (struct msgrate_exchange){.bench = bench, .pattern = pattern, .alternates = alternates};
+    create(x, size_bytes, bench->parameters.memory.of);
+    if (!alternates && pattern->begin != NULL)
+        pattern->begin(x);
+}
+
+void msgrate_exchange_create_staged(struct msgrate_exchange *x,
+                                    const struct msgrate_exchange *direct)
+{
+    static const enum bc_memory pinned[2] = {BC_MEMORY_PINNED, BC_MEMORY_PINNED};
+    *x = (struct msgrate_exchange){
+        .bench = direct->bench, .pattern = direct->pattern, .alternates = true, .direct = direct};
+    create(x, direct->messages.bytes, pinned);
+}
+
+void msgrate_exchange_destroy(struct msgrate_exchange *x)
+{
+    if (!x->alternates && x->pattern->end != NULL)
+        x->pattern->end(x);
     for (int i = 0; i < x->receive_count; i++)
         bc_buffer_destroy(&x->receive[i]);
     bc_buffer_destroy(&x->send);
     free(x->requests);
-}
-
-/* Iterations of both ways, or of the first alone. */
-static void sample(struct msgrate_exchange *x, double seconds, struct msgrate_row *row)
-{
-    const struct msgrate_pattern *const pattern = x->pattern;
-    const bool alone = x->staged == NULL && pattern->begin != NULL;
-    if (alone)
-        pattern->begin(x);
-    msgrate_sample(x->bench->run, iterate, x->staged != NULL ? iterate_staged : NULL, x, seconds,
-                   row);
-    if (alone)
-        pattern->end(x);
-}
-
-void msgrate_exchange_visit(struct msgrate_bench *bench, const struct msgrate_pattern *pattern,
-                            double seconds, struct msgrate_row *row)
-{
-    static const enum bc_memory pinned[2] = {BC_MEMORY_PINNED, BC_MEMORY_PINNED};
-    struct msgrate_exchange x = {
-        .messages = msgrate_messages_of(bench, row->size_bytes, pattern->one_partner),
-        .statuses = MPI_STATUSES_IGNORE,
-        .bench = bench,
-        .pattern = pattern,
-    };
-    struct msgrate_exchange staged = x;
-    staged.direct = &x;
-    create(&x, bench->parameters.memory.of);
-    if (msgrate_has_staged(bench)) {
-        x.staged = &staged;
-        create(&staged, pinned);
-    }
-    sample(&x, seconds, row);
-    row->iterations.wrong += x.wrong + staged.wrong;
-    if (x.staged != NULL)
-        destroy(&staged);
-    destroy(&x);
-    bc_amount_destroy(&x.messages.amount);
+    bc_amount_destroy(&x->messages.amount);
 }

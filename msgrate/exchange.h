@@ -13,7 +13,7 @@ struct msgrate_pattern {
     const char *name;
     bool one_partner;              /* lower half to upper half; else all peers, both ways */
     msgrate_exchange_fn *exchange; /* all of it is timed */
-    /* Before the first iteration and after the last one, in no sample; NULL: nothing. */
+    /* Called before the first iteration and after the last one, in no sample; NULL: nothing. */
     msgrate_exchange_fn *begin, *end;
 };
 
@@ -31,12 +31,11 @@ struct msgrate_exchange {
 
     struct msgrate_bench *bench;
     const struct msgrate_pattern *pattern;
-    int64_t wrong; /* messages with wrong data on this rank so far */
-
-    /* The counterpart, whose buffers are pinned memory, and which copies from and to the first
-       one's where these need it; NULL: there is none. */
-    struct msgrate_exchange *staged;
-    const struct msgrate_exchange *direct; /* of the counterpart; else NULL */
+    bool alternates; /* with a counterpart: each iteration calls the pattern's `begin` and `end`,
+                        since receives that are posted ahead would get the counterpart's messages */
+    /* Of a counterpart, whose buffers are pinned memory: the exchange from and to whose buffers it
+       copies, if these need it; else NULL. */
+    const struct msgrate_exchange *direct;
 };
 
 /* The buffer into which the messages of an iteration go, 0: of the present one, 1: of the next. */
@@ -46,7 +45,7 @@ static inline struct bc_buffer *msgrate_arriving(struct msgrate_exchange *exchan
     return &exchange->receive[(exchange->iteration + ahead) & (exchange->receive_count - 1)];
 }
 
-/* Whether this rank sends, or receives, in an iteration. */
+/* True if this rank sends, or receives, in an iteration. */
 static inline bool msgrate_sends(const struct msgrate_exchange *exchange)
 {
     return !(exchange->pattern->one_partner && !exchange->bench->lower);
@@ -71,11 +70,25 @@ static inline const struct bc_buffer *msgrate_copied_to(const struct msgrate_exc
 
 extern const struct msgrate_pattern msgrate_patterns[MSGRATE_PATTERNS];
 
-/* The timed part of an iteration, or of the counterpart's: returns its time in ns (kernel.c). */
-int64_t msgrate_time(struct msgrate_exchange *exchange);
-int64_t msgrate_time_staged(struct msgrate_exchange *exchange);
+/* The timed region of an iteration, or of a counterpart's (kernel.c). */
+struct bc_span msgrate_time(struct msgrate_exchange *exchange);
+struct bc_span msgrate_time_staged(struct msgrate_exchange *exchange);
 
-/* One visit: measures the row's pattern within `seconds` (significant on rank 0), in buffers made
-   anew. Collective. */
-void msgrate_exchange_visit(struct msgrate_bench *bench, const struct msgrate_pattern *pattern,
-                            double seconds, struct msgrate_row *row);
+/* Creates an exchange of messages of `size_bytes`, with new buffers. `alternates`: it will have a
+   counterpart. Local. */
+void msgrate_exchange_create(struct msgrate_exchange *exchange, struct msgrate_bench *bench,
+                             const struct msgrate_pattern *pattern, int64_t size_bytes,
+                             bool alternates);
+
+/* Creates the counterpart of `direct`, which must stay as long. Local. */
+void msgrate_exchange_create_staged(struct msgrate_exchange *exchange,
+                                    const struct msgrate_exchange *direct);
+
+void msgrate_exchange_destroy(struct msgrate_exchange *exchange);
+
+/* Flushes the caches, writes the data to be sent, and meets all ranks in a barrier. Collective over
+   MPI_COMM_WORLD. */
+void msgrate_exchange_prepare(struct msgrate_exchange *exchange);
+
+/* Ends an iteration; returns the number of messages with wrong data on this rank (--check). */
+int64_t msgrate_exchange_finish(struct msgrate_exchange *exchange);

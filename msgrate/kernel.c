@@ -6,10 +6,13 @@
 
 enum { TAG = 1 };
 
+/* Posts are inlined, so that no calls but those of MPI lie between them. */
+#define INLINED __attribute__((always_inline)) static inline
+
 /* ---- posts ----------------------------------------------------------------------------------- */
 
 /* Posts all sends to peer i; returns the place after the last request. */
-static MPI_Request *post_sends(const struct msgrate_exchange *x, int i, MPI_Request *request)
+INLINED MPI_Request *post_sends(const struct msgrate_exchange *x, int i, MPI_Request *request)
 {
     const int peer = x->messages.sends[i];
     const unsigned char *block = msgrate_block(&x->messages, x->send.start, i);
@@ -20,8 +23,8 @@ static MPI_Request *post_sends(const struct msgrate_exchange *x, int i, MPI_Requ
 }
 
 /* The same for receives, in one of the receive buffers. */
-static MPI_Request *post_receives(const struct msgrate_exchange *x, const struct bc_buffer *buffer,
-                                  int i, MPI_Request *request)
+INLINED MPI_Request *post_receives(const struct msgrate_exchange *x, const struct bc_buffer *buffer,
+                                   int i, MPI_Request *request)
 {
     const int peer = x->messages.receives[i];
     unsigned char *block = msgrate_block(&x->messages, buffer->start, i);
@@ -32,18 +35,18 @@ static MPI_Request *post_receives(const struct msgrate_exchange *x, const struct
 }
 
 /* Posts the receives from one peer and the sends to another one, by their numbers in the lists. */
-static MPI_Request *post_both(struct msgrate_exchange *x, int from, int to, MPI_Request *request)
+INLINED MPI_Request *post_both(struct msgrate_exchange *x, int from, int to, MPI_Request *request)
 {
     request = post_receives(x, msgrate_arriving(x, 0), from, request);
     return post_sends(x, to, request);
 }
 
-static void wait_all(const struct msgrate_exchange *x, const MPI_Request *end)
+INLINED void wait_all(const struct msgrate_exchange *x, const MPI_Request *end)
 {
     BC_MPI(MPI_Waitall((int)(end - x->requests), x->requests, x->statuses));
 }
 
-/* ---- what is timed --------------------------------------------------------------------------- */
+/* ---- the patterns' exchanges ----------------------------------------------------------------- */
 
 static void exchange_single(struct msgrate_exchange *x)
 {
@@ -63,15 +66,15 @@ static void exchange_pair_based(struct msgrate_exchange *x)
         wait_all(x, post_both(x, i, n - 1 - i, x->requests));
 }
 
-static void post_all_receives(const struct msgrate_exchange *x, const struct bc_buffer *buffer)
+INLINED void post_all_receives(const struct msgrate_exchange *x, const struct bc_buffer *buffer)
 {
     MPI_Request *request = x->requests;
     for (int i = 0; i < x->messages.npeers; i++)
         request = post_receives(x, buffer, i, request);
 }
 
-/* Sends to all peers, then waits for that and for what post_all_receives posted. */
-static void finish_pre_post(struct msgrate_exchange *x)
+/* Sends to all peers, then waits for that and for the requests of post_all_receives. */
+INLINED void send_and_wait(const struct msgrate_exchange *x)
 {
     MPI_Request *request = x->requests + (size_t)x->messages.npeers * (size_t)x->messages.count;
     for (int i = 0; i < x->messages.npeers; i++)
@@ -81,7 +84,7 @@ static void finish_pre_post(struct msgrate_exchange *x)
 
 static void exchange_pre_post(struct msgrate_exchange *x)
 {
-    finish_pre_post(x);
+    send_and_wait(x);
     post_all_receives(x, msgrate_arriving(x, 1));
 }
 
@@ -89,6 +92,8 @@ static void begin_pre_post(struct msgrate_exchange *x)
 {
     post_all_receives(x, msgrate_arriving(x, 0));
 }
+
+static void end_pre_post(struct msgrate_exchange *x) { send_and_wait(x); }
 
 static void exchange_all_start(struct msgrate_exchange *x)
 {
@@ -100,18 +105,18 @@ static void exchange_all_start(struct msgrate_exchange *x)
 
 /* ---- the timed kernels and the patterns ------------------------------------------------------ */
 
-/* What is needed is read before the time begins: the flush has left it in no cache. */
+/* The pattern is read before the time begins: the flush has left it in no cache. */
 
-int64_t msgrate_time(struct msgrate_exchange *x)
+struct bc_span msgrate_time(struct msgrate_exchange *x)
 {
     msgrate_exchange_fn *const exchange = x->pattern->exchange;
     const int64_t start_ns = bc_now_ns();
     exchange(x);
-    return bc_now_ns() - start_ns;
+    return (struct bc_span){start_ns, bc_now_ns()};
 }
 
-/* All that is sent is copied at once, and so is what has arrived. */
-int64_t msgrate_time_staged(struct msgrate_exchange *x)
+/* Copies all data to be sent at once, and likewise all data that has arrived. */
+struct bc_span msgrate_time_staged(struct msgrate_exchange *x)
 {
     msgrate_exchange_fn *const exchange = x->pattern->exchange;
     const struct bc_buffer *const from = msgrate_sends(x) ? msgrate_copied_from(x) : NULL;
@@ -124,12 +129,12 @@ int64_t msgrate_time_staged(struct msgrate_exchange *x)
     exchange(x);
     if (to != NULL)
         bc_buffer_copy(to, arriving, bytes);
-    return bc_now_ns() - start_ns;
+    return (struct bc_span){start_ns, bc_now_ns()};
 }
 
 const struct msgrate_pattern msgrate_patterns[MSGRATE_PATTERNS] = {
     {"single direction", .one_partner = true, .exchange = exchange_single},
     {"pair-based", .exchange = exchange_pair_based},
-    {"pre-post", .exchange = exchange_pre_post, .begin = begin_pre_post, .end = finish_pre_post},
+    {"pre-post", .exchange = exchange_pre_post, .begin = begin_pre_post, .end = end_pre_post},
     {"all-start", .exchange = exchange_all_start},
 };

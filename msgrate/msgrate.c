@@ -1,12 +1,11 @@
 /*
- * How fast messages go with cold caches and many peers: the sustained message rate of
- * application-like patterns.
+ * Message rate: the sustained rate of application-like patterns, with cold caches and many peers.
  *
  * Method: the Sandia real-world message rate benchmark; B. Barrett and K. S. Hemmert, "An
  * Application Based MPI Message Throughput Benchmark", IEEE CLUSTER 2009. That program adds up
  * times over iterations and ranks; here an iteration counts with its slowest rank's time.
  *
- * What is timed: on each rank, after flushing its caches, writing its send buffers and a barrier
+ * Timed region: on each rank, after flushing its caches, writing its send buffers and a barrier
  * (exchange.c), the MPI_Isend, MPI_Irecv and MPI_Waitall of an iteration (kernel.c), in four
  * patterns:
  *
@@ -15,16 +14,22 @@
  *     pre-post           receives are posted an iteration ahead
  *     all-start          with all peers at once
  *
- * When and how often: a row is a pattern and a size; with -o a size, with all patterns. All rows
- * are visited in turn, six times; rows that aren't precise then up to twelve times, while there is
- * time. A visit ends when its median is known to 2 % (--precision), or when its time is up.
+ * When and how often: a row is a pattern and a size; with -o a size, with all patterns one after
+ * the other. All rows are visited alternately, six times; rows that aren't precise then up to
+ * twelve times, while there is time. A visit ends when its median is known to 2 % (--precision), or
+ * when its time is up. The first post and the last sends of pre-post belong to no sample.
  *
- * What is written: a line a row after its last visit (columns.c): the messages that a rank sends
- * and receives a second, by the mean of the visits' medians.
+ * Devices: if buffers lie on a device (--memory), each round also times the staged counterpart: a
+ * copy to pinned memory, the same exchange, a copy back. -o has no counterpart.
+ *
+ * Written: a line a row after its last visit (columns.c): the messages that a rank sends and
+ * receives a second, by the mean of the visits' medians.
  */
 #include "common/device/memory.h"
 #include "common/run/program.h"
 #include "msgrate/exchange.h"
+
+/* ---- usage ----------------------------------------------------------------------------------- */
 
 /* With -o the result is values only, without a header, as the specification prints them. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
@@ -36,13 +41,15 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
     return msgrate_fit(state, run, error);
 }
 
-/* One pattern, or, with -o, all of them. */
-struct row {
+/* ---- rows ------------------------------------------------------------------------------------ */
+
+/* A line of the result: one pattern, or with -o all of them. */
+struct msgrate_line {
     const struct msgrate_pattern *first;
     struct msgrate_row patterns[MSGRATE_PATTERNS];
 };
 
-/* The patterns of a row. */
+/* Returns the number of patterns of a line. */
 static int patterns_of(const struct msgrate_parameters *p)
 {
     return p->machine_readable ? MSGRATE_PATTERNS : 1;
@@ -53,37 +60,71 @@ static void list_rows(const struct msgrate_bench *bench)
     const struct msgrate_parameters *const p = &bench->parameters;
     for (size_t i = 0; i < p->sizes.count; i++)
         for (int first = 0; first < MSGRATE_PATTERNS; first += patterns_of(p)) {
-            struct row *const row = bc_add_row(bench->run);
-            row->first = &msgrate_patterns[first];
+            struct msgrate_line *const line = bc_add_row(bench->run);
+            line->first = &msgrate_patterns[first];
             for (int j = 0; j < patterns_of(p); j++)
-                row->patterns[j] = (struct msgrate_row){.pattern = row->first[j].name,
-                                                        .one_partner = row->first[j].one_partner,
-                                                        .size_bytes = p->sizes.values[i]};
+                line->patterns[j] = (struct msgrate_row){.pattern = line->first[j].name,
+                                                         .one_partner = line->first[j].one_partner,
+                                                         .size_bytes = p->sizes.values[i]};
         }
 }
 
-/* The patterns of a row share its time. */
-static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
+/* ---- one row --------------------------------------------------------------------------------- */
+
+/* Measures a pattern within `seconds`. Returns true on rank 0 if it is precise. */
+static bool measure_pattern(struct msgrate_bench *bench, const struct msgrate_pattern *pattern,
+                            double seconds, struct msgrate_row *row)
 {
-    struct row *const row = visit->row;
-    const int count = patterns_of(&bench->parameters);
-    visit->is_precise = true;
-    for (int i = 0; i < count; i++) {
-        msgrate_exchange_visit(bench, row->first + i, visit->seconds / count, &row->patterns[i]);
-        visit->is_precise =
-            visit->is_precise && bc_batch_is_precise(bench->run, &row->patterns[i].iterations, -1);
+    const bool has_staged = msgrate_has_staged(bench);
+    struct msgrate_exchange direct, staged;
+    struct bc_quantities quantities = msgrate_quantities;
+    msgrate_exchange_create(&direct, bench, pattern, row->size_bytes, has_staged);
+    if (has_staged) {
+        msgrate_exchange_create_staged(&staged, &direct);
+        quantities.count = MSGRATE_QUANTITIES;
     }
+    const bool takes_part = direct.messages.npeers > 0;
+    struct bc_rounds *const rounds =
+        bc_rounds_of(bench->run, &quantities, seconds, &row->iterations);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
+        msgrate_exchange_prepare(&direct);
+        if (takes_part)
+            bc_round_time(round, MSGRATE_DIRECT, msgrate_time(&direct));
+        row->wrong += msgrate_exchange_finish(&direct);
+        if (!has_staged)
+            continue;
+        msgrate_exchange_prepare(&staged);
+        if (takes_part)
+            bc_round_time(round, MSGRATE_STAGED, msgrate_time_staged(&staged));
+        row->wrong += msgrate_exchange_finish(&staged);
+    }
+    if (has_staged)
+        msgrate_exchange_destroy(&staged);
+    msgrate_exchange_destroy(&direct);
+    return bc_store_is_precise(bench->run, &quantities, &row->iterations);
 }
 
-/* With -o a row has the rate of each pattern, and the min iterations of all. What the patterns have
-   in common (ranks, sizes) stays from the last one. */
-static void write_row(const struct msgrate_bench *bench, struct row *row)
+/* The patterns of a line share its time. */
+static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
+{
+    struct msgrate_line *const line = visit->row;
+    const int count = patterns_of(&bench->parameters);
+    visit->is_precise = true;
+    for (int i = 0; i < count; i++)
+        visit->is_precise =
+            measure_pattern(bench, line->first + i, visit->seconds / count, &line->patterns[i]) &&
+            visit->is_precise;
+}
+
+/* With -o a line has the rate of each pattern, and the min iterations of all. The columns that
+   patterns have in common (ranks, sizes) are those of the last one. */
+static void write_row(const struct msgrate_bench *bench, struct msgrate_line *line)
 {
     struct bc_run *const run = bench->run;
     struct msgrate_result result = {0};
     int64_t min_iterations = INT64_MAX;
     for (int i = 0; i < patterns_of(&bench->parameters); i++) {
-        msgrate_conclude(bench, &row->patterns[i], &result);
+        msgrate_conclude(bench, &line->patterns[i], &result);
         result.rates_per_s[i] = result.rate_per_s;
         if (result.iterations.repetitions < min_iterations)
             min_iterations = result.iterations.repetitions;
@@ -100,7 +141,8 @@ const struct bc_program msgrate_program = {
                "patterns, with cold caches and many peers. Needs at least 2 processes.",
     .placement = BC_ON_PAGES ", one for all messages in each direction",
     .options = {msgrate_options, MSGRATE_OPTIONS},
-    MSGRATE_PROGRAM, /* what msgrate_rma has, too: bench.h */
+    MSGRATE_PROGRAM,
+    .row_bytes = sizeof(struct msgrate_line),
     .fit = fit,
 };
 

@@ -1,9 +1,20 @@
 /*
- * How fast one-sided messages go with cold caches and many peers: msgrate's single direction and
- * its halo with MPI_Put or MPI_Get, by synchronisation.
+ * Message rate of one-sided communication, with cold caches and many peers: msgrate's single
+ * direction and pre-post with MPI_Put or MPI_Get, by synchronisation.
  *
- * Method: as msgrate; the pre-posted halo opens its exposure where msgrate posts its receives. With
- * several threads each transfers its share of every peer's messages, and one of them synchronises.
+ * Method: as msgrate; pre-post opens its exposure when msgrate posts its receives. With several
+ * threads each thread transfers its share of every peer's messages, and one thread synchronises.
+ *
+ * Timed region: on each rank, after flushing its caches, writing the data and a barrier (access.c),
+ * the transfers and synchronisations of an iteration (rma_kernel.c). Targets of lock and flush do
+ * nothing and time nothing.
+ *
+ * When and how often: a row is a pattern, a synchronisation and a size. All rows are visited
+ * alternately, six times, in a new window each time; rows that aren't precise then up to twelve
+ * times, while there is time. A visit ends when its median is known to 2 % (--precision), or when
+ * its time is up.
+ *
+ * Written: a line a row after its last visit (columns.c), as msgrate's.
  */
 #include "common/run/program.h"
 #include "msgrate/access.h"
@@ -58,9 +69,9 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-struct row {
+struct msgrate_rma_row {
     const struct msgrate_rma_pattern *pattern;
-    struct msgrate_row iterations;
+    struct msgrate_row at_size;
 };
 
 static void open_rma(struct msgrate_bench *bench, struct bc_run *run)
@@ -82,27 +93,39 @@ static void list_rows(const struct msgrate_bench *bench)
         for (int j = 0; j < MSGRATE_RMA_PATTERNS; j++) {
             const struct msgrate_rma_pattern *const pattern = &msgrate_rma_patterns[j];
             if (p->sync == MSGRATE_ALL || p->sync == (int)pattern->sync)
-                *(struct row *)bc_add_row(bench->run) =
-                    (struct row){pattern,
-                                 {.pattern = pattern->name,
-                                  .one_partner = pattern->one_partner,
-                                  .size_bytes = p->sizes.values[i]}};
+                *(struct msgrate_rma_row *)bc_add_row(bench->run) =
+                    (struct msgrate_rma_row){pattern,
+                                             {.pattern = pattern->name,
+                                              .one_partner = pattern->one_partner,
+                                              .size_bytes = p->sizes.values[i]}};
         }
 }
 
 static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
 {
-    struct row *const row = visit->row;
-    msgrate_access_visit(bench, row->pattern, visit->seconds, &row->iterations);
-    visit->is_precise = bc_batch_is_precise(bench->run, &row->iterations.iterations, -1);
+    const struct bc_run *const run = bench->run;
+    struct msgrate_rma_row *const rma_row = visit->row;
+    struct msgrate_row *const row = &rma_row->at_size;
+    struct msgrate_access access;
+    msgrate_access_create(&access, bench, rma_row->pattern, row->size_bytes);
+    struct bc_rounds *const rounds =
+        bc_rounds_of(run, &msgrate_quantities, visit->seconds, &row->iterations);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
+        msgrate_access_prepare(&access);
+        if (access.steps->open != NULL)
+            bc_round_time(round, MSGRATE_DIRECT, msgrate_time_steps(&access));
+        row->wrong += msgrate_access_finish(&access);
+    }
+    msgrate_access_destroy(&access);
+    visit->is_precise = bc_store_is_precise(run, &msgrate_quantities, &row->iterations);
 }
 
-static void write_row(const struct msgrate_bench *bench, struct row *row)
+static void write_row(const struct msgrate_bench *bench, struct msgrate_rma_row *row)
 {
     struct msgrate_result result = {.synchronisation = sync_names[row->pattern->sync],
                                     .transfer = transfer_names[bench->parameters.transfer],
                                     .threads = bench->parameters.threads};
-    msgrate_conclude(bench, &row->iterations, &result);
+    msgrate_conclude(bench, &row->at_size, &result);
     bc_write_row(bench->run, &result);
 }
 
@@ -113,6 +136,7 @@ const struct bc_program msgrate_rma_program = {
     .placement = BC_ON_PAGES "; targets are " BC_IN_WINDOWS,
     .options = {msgrate_rma_options, MSGRATE_RMA_OPTIONS},
     MSGRATE_PROGRAM,
+    .row_bytes = sizeof(struct msgrate_rma_row),
     .thread_level = thread_level,
     .fit = fit,
 };
