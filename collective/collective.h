@@ -49,8 +49,8 @@ bool collective_reduces(const struct op_kind *kind);
    ranks. */
 const char *collective_lacks(const struct op_kind *kind, const struct collective_parameters *p);
 
-/* What blocks of `bytes` bytes of a type don't fit into; NULL: they fit. Local, the same on all
-   ranks. */
+/* Names what blocks of `bytes` bytes of a type don't fit into; NULL: they fit. Local, the same on
+   all ranks. */
 const char *collective_too_large(const struct op_kind *kind, enum op_type type, int64_t bytes,
                                  const struct collective_parameters *p, const struct bc_run *run);
 

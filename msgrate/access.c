@@ -145,8 +145,7 @@ static void write_data(const struct msgrate_access *x, int64_t iteration)
     close_buffer(x, !x->puts);
 }
 
-/* True if gets are from an exposure that is open already, and so of data that was written before.
- */
+/* True if gets are of data that was written before: their exposure is open already. */
 static bool writes_ahead(const struct msgrate_access *x)
 {
     return !x->puts && x->pattern->opens_ahead;

@@ -20,7 +20,7 @@
 
 enum msgrate_transfer { MSGRATE_PUT, MSGRATE_GET, MSGRATE_TRANSFERS };
 
-/* How one-sided transfers are completed; MSGRATE_ALL: by each of the others in turn. */
+/* The synchronisation of one-sided transfers; MSGRATE_ALL: a row for each. */
 enum msgrate_sync {
     MSGRATE_ALL,
     MSGRATE_FENCE,
@@ -111,7 +111,7 @@ void msgrate_peers_create(struct msgrate_bench *bench);
    below it, half above, a stride apart, in ascending order. Where `count` is odd, the extra peer is
    above for sending and below for receiving, so that one peer makes a ring. */
 
-/* Whether `count` peers, `stride` ranks apart, are different ranks and none is the rank itself. */
+/* True if `count` peers, `stride` ranks apart, are different ranks other than the rank itself. */
 bool msgrate_peers_distinct(int ranks, int count, int stride);
 
 /* Writes how many peers of all ranks are on the rank's own node, for each of `strides` strides from

@@ -32,7 +32,7 @@ void msgrate_exchange_prepare(struct msgrate_exchange *x)
 {
     const bool posts_ahead = x->pattern->begin != NULL;
     const bool renews = x->bench->parameters.buffers == BC_BUFFERS_NEW && x->direct == NULL;
-    if (x->alternates && posts_ahead) {
+    if (posts_ahead && msgrate_has_staged(x->bench)) {
         if (renews) /* `end` used this memory */
             bc_buffer_renew(msgrate_arriving(x, 0));
         x->pattern->begin(x);
@@ -53,52 +53,42 @@ int64_t msgrate_exchange_finish(struct msgrate_exchange *x)
     const bool checks = x->bench->run->settings.check && msgrate_receives(x);
     const int64_t wrong = checks ? count_wrong(x) : 0;
     x->iteration++;
-    if (x->alternates && x->pattern->end != NULL)
+    if (x->pattern->end != NULL && msgrate_has_staged(x->bench))
         x->pattern->end(x);
     return wrong;
 }
 
 /* ---- life ------------------------------------------------------------------------------------ */
 
-static void create(struct msgrate_exchange *x, int64_t size_bytes, const enum bc_memory of[2])
+void msgrate_exchange_create(struct msgrate_exchange *x, struct msgrate_bench *bench,
+                             const struct msgrate_pattern *pattern, int64_t size_bytes,
+                             const struct msgrate_exchange *direct)
 {
-    const struct msgrate_bench *const bench = x->bench;
-    const bool two = bench->run->settings.check || bench->parameters.buffers == BC_BUFFERS_NEW;
-    x->messages = msgrate_messages_of(bench, size_bytes, x->pattern->one_partner);
-    x->statuses = MPI_STATUSES_IGNORE;
-    x->receive_count = two ? 2 : 1;
+    static const enum bc_memory pinned[2] = {BC_MEMORY_PINNED, BC_MEMORY_PINNED};
+    const enum bc_memory *const of = direct != NULL ? pinned : bench->parameters.memory.of;
+    const bool check = bench->run->settings.check;
+    *x = (struct msgrate_exchange){
+        .messages = msgrate_messages_of(bench, size_bytes, pattern->one_partner),
+        .receive_count = check || bench->parameters.buffers == BC_BUFFERS_NEW ? 2 : 1,
+        .statuses = MPI_STATUSES_IGNORE,
+        .bench = bench,
+        .pattern = pattern,
+        .direct = direct,
+    };
     const int64_t requests = (int64_t)2 * x->messages.npeers * x->messages.count;
     const size_t bytes = msgrate_buffer_bytes(&x->messages);
     bc_buffer_create(&x->send, bench->device, of[0], bytes, true, MSGRATE_MEMORY_ADVICE);
     for (int i = 0; i < x->receive_count; i++)
-        bc_buffer_create(&x->receive[i], bench->device, of[1], bytes, bench->run->settings.check,
-                         MSGRATE_MEMORY_ADVICE);
+        bc_buffer_create(&x->receive[i], bench->device, of[1], bytes, check, MSGRATE_MEMORY_ADVICE);
     x->requests = bc_allocate((size_t)requests, sizeof(MPI_Request),
                               "no memory for the requests of %lld messages", (long long)requests);
-}
-
-void msgrate_exchange_create(struct msgrate_exchange *x, struct msgrate_bench *bench,
-                             const struct msgrate_pattern *pattern, int64_t size_bytes,
-                             bool alternates)
-{
-    *x = (struct msgrate_exchange){.bench = bench, .pattern = pattern, .alternates = alternates};
-    create(x, size_bytes, bench->parameters.memory.of);
-    if (!alternates && pattern->begin != NULL)
+    if (pattern->begin != NULL && !msgrate_has_staged(bench))
         pattern->begin(x);
-}
-
-void msgrate_exchange_create_staged(struct msgrate_exchange *x,
-                                    const struct msgrate_exchange *direct)
-{
-    static const enum bc_memory pinned[2] = {BC_MEMORY_PINNED, BC_MEMORY_PINNED};
-    *x = (struct msgrate_exchange){
-        .bench = direct->bench, .pattern = direct->pattern, .alternates = true, .direct = direct};
-    create(x, direct->messages.bytes, pinned);
 }
 
 void msgrate_exchange_destroy(struct msgrate_exchange *x)
 {
-    if (!x->alternates && x->pattern->end != NULL)
+    if (x->pattern->end != NULL && !msgrate_has_staged(x->bench))
         x->pattern->end(x);
     for (int i = 0; i < x->receive_count; i++)
         bc_buffer_destroy(&x->receive[i]);

@@ -13,7 +13,9 @@ struct msgrate_pattern {
     const char *name;
     bool one_partner;              /* lower half to upper half; else all peers, both ways */
     msgrate_exchange_fn *exchange; /* all of it is timed */
-    /* Called before the first iteration and after the last one, in no sample; NULL: nothing. */
+    /* Called before the first iteration and after the last one, in no sample. With a counterpart:
+       before and after each, since receives that are posted ahead would get the counterpart's
+       messages. NULL: nothing. */
     msgrate_exchange_fn *begin, *end;
 };
 
@@ -31,8 +33,6 @@ struct msgrate_exchange {
 
     struct msgrate_bench *bench;
     const struct msgrate_pattern *pattern;
-    bool alternates; /* with a counterpart: each iteration calls the pattern's `begin` and `end`,
-                        since receives that are posted ahead would get the counterpart's messages */
     /* Of a counterpart, whose buffers are pinned memory: the exchange from and to whose buffers it
        copies, if these need it; else NULL. */
     const struct msgrate_exchange *direct;
@@ -74,16 +74,11 @@ extern const struct msgrate_pattern msgrate_patterns[MSGRATE_PATTERNS];
 struct bc_span msgrate_time(struct msgrate_exchange *exchange);
 struct bc_span msgrate_time_staged(struct msgrate_exchange *exchange);
 
-/* Creates an exchange of messages of `size_bytes`, with new buffers. `alternates`: it will have a
-   counterpart. Local. */
+/* Creates an exchange of messages of `size_bytes`, with new buffers. It is the counterpart of
+   `direct`, which must stay as long, unless that is NULL. */
 void msgrate_exchange_create(struct msgrate_exchange *exchange, struct msgrate_bench *bench,
                              const struct msgrate_pattern *pattern, int64_t size_bytes,
-                             bool alternates);
-
-/* Creates the counterpart of `direct`, which must stay as long. Local. */
-void msgrate_exchange_create_staged(struct msgrate_exchange *exchange,
-                                    const struct msgrate_exchange *direct);
-
+                             const struct msgrate_exchange *direct);
 void msgrate_exchange_destroy(struct msgrate_exchange *exchange);
 
 /* Flushes the caches, writes the data to be sent, and meets all ranks in a barrier. Collective over

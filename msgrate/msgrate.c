@@ -78,11 +78,10 @@ static bool measure_pattern(struct msgrate_bench *bench, const struct msgrate_pa
     const bool has_staged = msgrate_has_staged(bench);
     struct msgrate_exchange direct, staged;
     struct bc_quantities quantities = msgrate_quantities;
-    msgrate_exchange_create(&direct, bench, pattern, row->size_bytes, has_staged);
-    if (has_staged) {
-        msgrate_exchange_create_staged(&staged, &direct);
-        quantities.count = MSGRATE_QUANTITIES;
-    }
+    quantities.count = has_staged ? MSGRATE_QUANTITIES : MSGRATE_STAGED;
+    msgrate_exchange_create(&direct, bench, pattern, row->size_bytes, NULL);
+    if (has_staged)
+        msgrate_exchange_create(&staged, bench, pattern, row->size_bytes, &direct);
     const bool takes_part = direct.messages.npeers > 0;
     struct bc_rounds *const rounds =
         bc_rounds_of(bench->run, &quantities, seconds, &row->iterations);

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What the library keeps for a request, roughly. */
+/* The library's memory for a request, roughly. */
 #define REQUEST_BYTES 512.0
 
 /* More than any processor runs. */
