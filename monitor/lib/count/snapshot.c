@@ -1,6 +1,7 @@
 #include "monitor/lib/count/snapshot.h"
 
 #include "monitor/lib/count/inside.h"
+#include "monitor/lib/flags.h"
 
 #include <stdlib.h>
 
@@ -64,13 +65,15 @@ static void update_monitored_classes(void)
     unsigned classes = 0;
     for (int i = 0; i < active_count; i++) {
         const MPIX_Monitor *const asked = &active[i]->asked;
-        if (asked->profile && (asked->pttopt || asked->comm || asked->msgsize || asked->traffic))
+        if (!asked->profile)
+            continue;
+        if (counts_messages(asked))
             classes |= 1u << CLASS_POINT_TO_POINT;
-        if (asked->profile && asked->sizes)
-            classes |= 1u << CLASS_POINT_TO_POINT | 1u << CLASS_COLLECTIVE | 1u << SIZES;
-        if (asked->profile && (asked->coll || asked->comm))
+        if (counts_collectives(asked))
             classes |= 1u << CLASS_COLLECTIVE;
-        if (asked->profile && asked->calls)
+        if (asked->sizes)
+            classes |= 1u << SIZES;
+        if (asked->calls)
             classes |= (1u << OPERATION_CLASSES) - 1;
     }
     __atomic_store_n(&monitored_classes, classes, __ATOMIC_RELAXED);

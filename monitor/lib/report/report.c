@@ -60,8 +60,8 @@ void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings)
          "nothing is monitored: the handle's profile is 0, without which its other flags mean "
          "nothing: set it to 1");
     warn(warnings, MPIX_MONITOR_WARNING_NOTHING, handle->profile && !asks,
-         "nothing is monitored: profile is the handle's only flag: set pttopt, coll, calls, sizes, "
-         "comm, msgsize, traffic or other, too");
+         "nothing is monitored: profile is the handle's only flag: "
+         "set " MONITOR_FLAGS_TEXT ", too");
 }
 
 void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *rows,
@@ -209,7 +209,7 @@ static void write_head(struct bc_output *output, const struct snapshot *snapshot
 
 /* ---- the report ------------------------------------------------------------------------------ */
 
-/* Rank 0's value. Collective. */
+/* Returns rank 0's value. Collective. */
 static int agreed(int value)
 {
     BC_MPI(PMPI_Bcast(&value, 1, MPI_INT, 0, MPI_COMM_WORLD));
@@ -271,7 +271,7 @@ static bool has_room(MPI_Comm comm)
     return count == MADE_MAX;
 }
 
-/* Finds what ranks waited. Without room the clocks can't be compared, which rooted collectives
+/* Finds the waiting of ranks. Without room the clocks can't be compared, which rooted collectives
    need. Collective. */
 static void find_late(struct rows *rows, const struct snapshot *snapshot, struct bc_job *job,
                       MPI_Comm comm)
@@ -339,7 +339,7 @@ static void make_comm(void)
         means.comm = own_comm_make(MPI_COMM_WORLD);
 }
 
-/* False, on all ranks, if MPI has no room: then there are none. Collective. */
+/* Makes the means of a report. False, on all ranks, without room for them. Collective. */
 static bool make_means(void)
 {
     make_comm();
@@ -384,7 +384,7 @@ void report_give_up_comm(void)
         BC_MPI(PMPI_Comm_free(&given_up));
 }
 
-/* While the means are used no thread gives up the communicator. */
+/* Notes that the means are used: then no thread gives up the communicator. */
 static void set_used(bool is_used)
 {
     monitor_lock();
