@@ -1,23 +1,16 @@
 #include "monitor/lib/count/late.h"
 
+#include "common/stats/random.h"
 #include "monitor/lib/count/handles.h"
 
 #include <math.h>
 
 /* ---- keeping calls --------------------------------------------------------------------------- */
 
-/* A number of 64 bits from one (S. Vigna's splitmix64). */
-static uint64_t hash_of(int64_t number)
-{
-    uint64_t x = (uint64_t)number + UINT64_C(0x9e3779b97f4a7c15);
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
 static bool is_chosen(int64_t number, int halvings)
 {
-    return halvings == 0 || hash_of(number) >> (64 - halvings) == 0;
+    uint64_t state = (uint64_t)number;
+    return halvings == 0 || bc_random_next(&state) >> (64 - halvings) == 0;
 }
 
 static void halve(struct late_series *series)
@@ -107,7 +100,7 @@ struct late_mean late_mean(const struct late_series *series, const double waited
         };
     if (sums.calls < 3)
         return (struct late_mean){.mean = mean_of_kept};
-    /* How much more a rank waits in a call that takes one tick longer. */
+    /* The additional waiting in a call that takes one tick longer. */
     const double slope = sums.ticks_squares > 0.0 ? sums.products / sums.ticks_squares : 0.0;
     const double longer = (double)all->ticks / (double)all->calls - sums.ticks / sums.calls;
     const double unexplained = fmax(0.0, sums.waited_squares - slope * sums.products);

@@ -1,5 +1,6 @@
 #include "monitor/lib/wrap/presence.h"
 
+#include "common/clock/source.h"
 #include "common/job/hosts.h"
 #include "monitor/lib/count/handles.h"
 
@@ -8,14 +9,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
-enum { WAIT_S = 10 }; /* for other ranks; those of a job leave MPI_Init at nearly the same time */
+/* For other ranks; those of a job leave MPI_Init at nearly the same time. */
+enum { WAIT_S = 10 };
+#define WAIT_NS (WAIT_S * INT64_C(1000000000))
 
 /* ---- the job --------------------------------------------------------------------------------- */
 
-/* Of the text's end, too. */
+/* Hashes the text with its end. */
 static uint64_t hash_text(uint64_t so_far, const char *text)
 {
     return hash(so_far, text, strlen(text) + 1);
@@ -34,7 +36,8 @@ static size_t read_process(long process, const char *name, char *text, size_t ro
     return length;
 }
 
-/* Its field 4, behind "(NAME) S", where the name may have parentheses. 0: not known. */
+/* Returns field 4 of its stat file, behind "(NAME) S", where NAME may have parentheses; 0 if it is
+   not known. */
 static long parent_of(long process)
 {
     char text[1024];
@@ -69,7 +72,7 @@ static uint64_t hash_proxy(uint64_t so_far)
     return so_far;
 }
 
-/* The same on all ranks of a job, and different in jobs that run at a time. */
+/* Hashes what is the same on all ranks of a job, and different in jobs that run at a time. */
 static uint64_t hash_job(uint64_t so_far)
 {
     static const char *const variables[] = {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID",
@@ -106,8 +109,8 @@ void presence_end(void)
     (void)unlink(decision);
 }
 
-/* A byte for each rank. Synchronous, so that NFS writes no more than this byte. False if it can't
-   be written. */
+/* Writes the byte of this rank. Synchronous, so that NFS writes no more than this byte. False if it
+   can't be written. */
 static bool leave_mark(int rank)
 {
     const int file =
@@ -144,17 +147,10 @@ static enum answer read_decision(void)
     return length == 3 && strncmp(text, "all", 3) == 0 ? ALL_THERE : NOT_ALL_THERE;
 }
 
-static double now_s(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 /* Sleeps, a bit longer each time. */
-static void pause_before_look(long *pause_ns)
+static void pause_before_look(int64_t *pause_ns)
 {
-    (void)nanosleep(&(struct timespec){.tv_nsec = *pause_ns}, NULL);
+    bc_sleep_ns(*pause_ns);
     if (*pause_ns < 50000000)
         *pause_ns += *pause_ns / 2;
 }
@@ -164,17 +160,18 @@ static void pause_before_look(long *pause_ns)
    there. A rank that can't write it waits for another one's. */
 static enum answer decide(int ranks, int *absent)
 {
-    double end_s = now_s() + WAIT_S;
-    long pause_ns = 100000;
+    int64_t end_ns = bc_source_monotonic_ns() + WAIT_NS;
+    int64_t pause_ns = 100000;
     bool all = false;
-    while (!all && now_s() < end_s) {
+    while (!all && bc_source_monotonic_ns() < end_ns) {
         all = find_absent(ranks, absent) == 0;
         if (!all)
             pause_before_look(&pause_ns);
     }
     const bool is_decided = symlink(all ? "all" : "some", decision) == 0 || errno == EEXIST;
     enum answer answer = read_decision();
-    for (end_s = now_s() + WAIT_S; !is_decided && answer == UNDECIDED && now_s() < end_s;) {
+    end_ns = bc_source_monotonic_ns() + WAIT_NS;
+    while (!is_decided && answer == UNDECIDED && bc_source_monotonic_ns() < end_ns) {
         pause_before_look(&pause_ns);
         answer = read_decision();
     }
