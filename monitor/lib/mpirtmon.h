@@ -198,7 +198,7 @@ int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE
    flushes it. Without one local. */
 int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle);
 
-/* What does not exist in a row. */
+/* Stands for numbers that do not exist in a row. */
 #define MPIX_MONITOR_NA (-1) /* counts and ranks; times are NAN */
 
 /* A row of a report. Which fields exist depends on its kind: pttopt and coll have counts and times,
@@ -258,7 +258,7 @@ typedef struct MPIX_Monitor_row {
 int MPIX_Get_monitor(const MPIX_Monitor_request *request, MPIX_Monitor_row *rows, int capacity,
                      int *count);
 
-/* What a warning is about. */
+/* Codes of warnings. */
 enum {
     MPIX_MONITOR_WARNING_OFF = 1,   /* flags are on, but profile is not: no rows */
     MPIX_MONITOR_WARNING_NOTHING,   /* profile is on, but no other flag: no rows */

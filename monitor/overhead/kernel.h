@@ -9,7 +9,7 @@
 
 enum { MONITOR_MESSAGE_BYTES = 8, MONITOR_MANY = 8, MONITOR_WAITANY = 10000 };
 
-/* What the loops work on. This process communicates with itself only. */
+/* The data of the loops. This process communicates with itself only. */
 struct monitor_bench {
     char sent[MONITOR_MESSAGE_BYTES * MONITOR_MANY], received[MONITOR_MANY][MONITOR_MESSAGE_BYTES];
     double value, sum;
@@ -21,7 +21,7 @@ struct monitor_bench {
                                 for an array of size 0 */
 };
 
-/* Makes and frees what the loops work on. Collective over MPI_COMM_SELF. */
+/* Make and free the data of the loops. Collective over MPI_COMM_SELF. */
 void monitor_bench_create(struct monitor_bench *bench);
 void monitor_bench_destroy(struct monitor_bench *bench);
 

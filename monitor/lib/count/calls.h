@@ -7,7 +7,7 @@
 #include "common/mpi/counts.h"
 #include "monitor/lib/count/requests.h"
 
-/* Size of `count` elements. */
+/* Returns the size of `count` elements. */
 static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
 {
     MPI_Count size = 0;
@@ -23,7 +23,7 @@ static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
          ? (struct sent){0}                                                                        \
          : (struct sent){.bytes = (message_bytes), .size = SIZE_OF_MESSAGE_TO(destination)})
 
-/* How many bytes arrived. */
+/* Returns how many bytes arrived. */
 static inline int64_t bytes_received(const MPI_Status *status)
 {
     int bytes = MPI_UNDEFINED;
@@ -35,7 +35,7 @@ static inline int64_t bytes_received(const MPI_Status *status)
     return many == MPI_UNDEFINED ? 0 : (int64_t)many;
 }
 
-/* Begins an operation if its class is monitored. Returns whether it is. */
+/* Begins an operation if its class is monitored. True if it is. */
 static inline bool begin_if_monitored(struct operation *operation, enum operation_kind kind,
                                       int communicator, struct sent sent, bool receives)
 {
@@ -45,9 +45,9 @@ static inline bool begin_if_monitored(struct operation *operation, enum operatio
     return monitored;
 }
 
-/* The call of an operation that ends with it, and receives this much, has returned `error`, which
-   this returns, too. The operation ended at end_ticks; at exit_ticks its call is left: what the
-   monitor has done in between belongs to the call. */
+/* Ends an operation with its call, which has returned `error`: this returns it, too. The operation
+   received this much and ended at end_ticks. Its call is left at exit_ticks: the monitor's work in
+   between belongs to the call. */
 static inline int operation_returned_at(struct operation *operation, int error,
                                         int64_t received_bytes, uint64_t end_ticks,
                                         uint64_t exit_ticks)
@@ -60,8 +60,7 @@ static inline int operation_returned_at(struct operation *operation, int error,
     return error;
 }
 
-/* The same of an operation whose `status` says how much it received; NULL: nothing. It ends, and
-   its call is left, now. */
+/* Ends an operation with its call, now. `status` says how much it received; NULL: nothing. */
 __attribute__((always_inline)) static inline int operation_returned(struct operation *operation,
                                                                     int error,
                                                                     const MPI_Status *status)
@@ -72,8 +71,8 @@ __attribute__((always_inline)) static inline int operation_returned(struct opera
                                  end_ticks, end_ticks);
 }
 
-/* The call of a non-blocking operation has returned `error`, which this returns, too. From now on
-   the operation is in flight, unless it is complete already. */
+/* Leaves the call of a non-blocking operation, which has returned `error`: this returns it, too.
+   From now on the operation is in flight, unless it is complete already. */
 __attribute__((always_inline)) static inline int operation_posted(struct operation *operation,
                                                                   int error, MPI_Request request)
 {
@@ -96,7 +95,7 @@ __attribute__((always_inline)) static inline int operation_posted(struct operati
     return error;
 }
 
-/* Enters a call of this function if calls are monitored. Returns whether they are. */
+/* Enters a call of this function if calls are monitored. True if they are. */
 static inline bool call_enter_if_monitored(struct mpi_call *call, enum operation_kind kind)
 {
     const bool monitored = is_monitored(CLASS_CALLS);
@@ -105,15 +104,15 @@ static inline bool call_enter_if_monitored(struct mpi_call *call, enum operation
     return monitored;
 }
 
-/* A call on the communicator of this number, which has completed no operation, has returned
-   `error`, which this returns, too. */
+/* Leaves a call on the communicator of this number, which has completed no operation and has
+   returned `error`: this returns it, too. */
 static inline int call_returned(const struct mpi_call *call, int communicator, int error)
 {
     call_left(call, communicator, ticks_now());
     return error;
 }
 
-/* The same of a function that has no row of its own. */
+/* Enter and leave a call of a function that has no row of its own. */
 static inline bool other_enter(struct mpi_call *call)
 {
     return call_enter_if_monitored(call, OPERATION_OTHER_MPI);

@@ -30,7 +30,7 @@ static int lowest_free = COMMUNICATORS_FIRST; /* no record below it is free */
 
 static bool started;
 
-/* A name of blanks is none. */
+/* Sets the name. A name of blanks is none. */
 static void set_name(struct communicator *record, const char *name)
 {
     record->origin.is_named = name[strspn(name, " \t\r\n")] != '\0';
@@ -40,7 +40,7 @@ static void set_name(struct communicator *record, const char *name)
         memcpy(record->name, record->made, sizeof record->name);
 }
 
-/* What MPI says of a communicator, with the name that the program has given it. */
+/* Describes a communicator, with the name that the program has given it. */
 static struct communicator describe_with_name(MPI_Comm comm)
 {
     struct communicator record = describe(comm);
@@ -63,7 +63,7 @@ static uint64_t identity_of(const struct origin *of)
     return hash(of->alike, &of->ordinal, sizeof of->ordinal);
 }
 
-/* The identity may be used again, unless the program has named the communicator. */
+/* Lets the identity be used again, unless the program has named the communicator. */
 static void give_identity_up(const struct origin *of)
 {
     if (of->is_named)
@@ -90,13 +90,13 @@ static void recycle(int number)
         lowest_free = number;
 }
 
-/* The record of a handle, OTHER_COMMUNICATORS without room for one, or HANDLE_UNKNOWN. */
+/* Returns the record of a handle, OTHER_COMMUNICATORS without room for one, or HANDLE_UNKNOWN. */
 static int find_record(MPI_Comm comm)
 {
     return handle_find(&communicator_records, communicator_key(comm));
 }
 
-/* The handle of this record is no longer valid. */
+/* Forgets the handle of this record, which is no longer valid. */
 static void forget(MPI_Comm comm, int number)
 {
     (void)handle_remove(&communicator_records, communicator_key(comm));
@@ -126,7 +126,7 @@ static int find_identity(struct communicator *record)
     }
 }
 
-/* A record that is not in use; OTHER_COMMUNICATORS without room. */
+/* Returns a record that is not in use; OTHER_COMMUNICATORS without room. */
 static int find_free_record(void)
 {
     while (lowest_free < COMMUNICATORS_KNOWN && state[lowest_free] >= LIVE)
@@ -179,8 +179,8 @@ static void place_handle(MPI_Comm comm, struct communicator *record, const char 
     (void)handle_set(&communicator_records, communicator_key(comm), number);
 }
 
-/* Completes the record's identity and gives the handle a number, which is returned. A
-   handle that MPI has just made is new, whatever it stood for before. */
+/* Completes the record's identity and gives the handle a number, which is returned. A handle that
+   MPI has just made is new, whatever it stood for before. */
 static int enter(MPI_Comm comm, struct communicator record, const char *maker, bool is_new)
 {
     MPI_Group dropped[2];
@@ -263,7 +263,7 @@ void communicators_enter_remembered(void)
     }
 }
 
-/* ---- what the wrappers say ------------------------------------------------------------------- */
+/* ---- calls of wrappers ----------------------------------------------------------------------- */
 
 void communicator_created(MPI_Comm comm, const char *maker)
 {
@@ -281,7 +281,7 @@ void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker
         (void)enter(comm, describe(original), maker, true);
 }
 
-/* The number of a communicator, or HANDLE_UNKNOWN. */
+/* Returns the number of a communicator, or HANDLE_UNKNOWN. */
 static int find(MPI_Comm comm)
 {
     monitor_lock();
@@ -375,7 +375,7 @@ static void enter_predefined(MPI_Comm comm, const char *name, int order)
     record->order = order;
 }
 
-/* What stands for other communicators, or for none. */
+/* Enters a record that stands for other communicators, or for none. */
 static void enter_stand_in(int number, const char *name)
 {
     struct communicator *const record = &communicators[number];

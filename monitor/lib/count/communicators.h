@@ -66,7 +66,7 @@ void communicators_start(void);
 /* Frees what MPI keeps for the records. Call it when nothing is monitored any more. Local. */
 void communicators_end(void);
 
-/* Whether ranks compare what they know of the calls on the communicator of this number: one of
+/* True if ranks compare what they know of the calls on the communicator of this number: one of
    several processes, that are one group and have room. The caller has the lock. */
 static inline bool communicator_is_compared(int number)
 {
@@ -74,19 +74,19 @@ static inline bool communicator_is_compared(int number)
            !communicators[number].is_inter;
 }
 
-/* The number of a communicator, or HANDLE_UNKNOWN. The caller has the lock. */
+/* Returns the number of a communicator, or HANDLE_UNKNOWN. The caller has the lock. */
 static inline int communicator_find(MPI_Comm comm)
 {
     const int record = handle_find(&communicator_records, communicator_key(comm));
     return record < COMMUNICATORS_MAX ? record : OTHER_COMMUNICATORS;
 }
 
-/* The record of a communicator. If it has no number of its own, its shape is written to `described`
-   and that is returned. */
+/* Returns the record of a communicator. If it has no number of its own, its shape is written to
+   `described` and that is returned. */
 const struct communicator *communicator_record(MPI_Comm comm, int number,
                                                struct communicator *described);
 
-/* The number of a communicator; an unknown one is entered as made by "communicator". */
+/* Returns the number of a communicator; an unknown one is entered as made by "communicator". */
 int communicator_index(MPI_Comm comm);
 
 /* Enters a new communicator, made by the MPI function of this name, or remembers it. Nothing for
@@ -100,28 +100,28 @@ void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker
    Takes no lock. */
 bool communicators_have_room(int count);
 
-/* Enters what is remembered. Before a snapshot starts. */
+/* Enters what is remembered. Call it before a snapshot starts. */
 void communicators_enter_remembered(void);
 
-/* The communicator is about to be freed. Its number, or HANDLE_UNKNOWN if it isn't entered, which
-   it is if anything is monitored. */
+/* Returns the number of a communicator that is about to be freed, or HANDLE_UNKNOWN if it isn't
+   entered, which it is if anything is monitored. */
 int communicator_before_free(MPI_Comm comm);
 
-/* The same where a tool, or the MPI library for another language, frees it around the monitor. It
-   isn't entered. */
+/* Returns the number where a tool, or the MPI library for another language, frees it around the
+   monitor. It isn't entered. */
 int communicator_before_unseen_free(MPI_Comm comm);
 
-/* The communicator of this handle and number has been freed. MPI may have given the handle out
-   again already, to another thread. */
+/* Forgets the communicator of this handle and number, which has been freed. MPI may have given the
+   handle out again already, to another thread. */
 void communicator_freed(MPI_Comm comm, int number);
 
-/* A window, a persistent request or a snapshot counts on this number until it is released. The
+/* Keeps this number for a window, a persistent request or a snapshot until it is released. The
    caller has the lock. */
 void communicator_hold(int communicator);
 void communicator_release(int communicator);
 
-/* The program has named the communicator; reports use that name. A blank name is none: then reports
-   say what made it. */
+/* Takes the name that the program has given a communicator, for reports. A blank name is none: then
+   reports say what made it. */
 void communicator_named(MPI_Comm comm, const char *name);
 
 /* Gives up the records of freed communicators. Only while nothing is monitored; the caller has the

@@ -13,8 +13,8 @@ void describe_start(void) { PMPI_Comm_group(MPI_COMM_WORLD, &world_group); }
 
 void describe_end(void) { PMPI_Group_free(&world_group); }
 
-/* The neighbours beyond the edges of a grid that is not periodic, a bit each. From the 65th on all
-   neighbours count as present. */
+/* Returns the neighbours beyond the edges of a grid that is not periodic, a bit each. From the 65th
+   on all neighbours count as present. */
 static uint64_t absent_in_grid(MPI_Comm comm, int dimensions)
 {
     uint64_t absent = 0;
@@ -70,7 +70,7 @@ static void translate(MPI_Group group, int count, const int ranks[], int world[]
         PMPI_Group_translate_ranks(group, count, ranks, world_group, world);
 }
 
-/* A hash of a group's size and of some of its members: see communicators.h. */
+/* Returns a hash of a group's size and of some of its members: see communicators.h. */
 static uint64_t hash_of_members(MPI_Group group, int size)
 {
     enum { SOME_MAX = 33 };

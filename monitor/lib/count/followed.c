@@ -29,7 +29,7 @@ static int32_t take(struct followed_call *call, int index)
     return number;
 }
 
-/* The call has failed: an operation whose request it has freed is over, without an end. */
+/* Drops operations whose requests a failed call has freed: they are over, without an end. */
 static void drop_failed(struct followed_call *call)
 {
     for (int i = 0; i < call->completing.count; i++)
@@ -40,8 +40,8 @@ static void drop_failed(struct followed_call *call)
         }
 }
 
-/* The call has returned `error`. Takes out the operations of the requests that it has completed,
-   and returns how many these are. */
+/* Takes out the operations of the requests that the call, which has returned `error`, has
+   completed. Returns how many these are. */
 static int take_completed(struct followed_call *call, int error, int completed, const int *indices)
 {
     int taken = 0;
@@ -73,7 +73,7 @@ static void end_taken(const struct followed_call *call, int i, uint64_t share, u
                             operation->receives ? bytes_received(status) : 0);
 }
 
-/* When the call is left: with one request there is nothing to do since it returned. */
+/* Returns when the call is left: with one request there is nothing to do since it returned. */
 static uint64_t exit_of(int completed, uint64_t end_ticks)
 {
     return completed == 1 ? end_ticks : 0;

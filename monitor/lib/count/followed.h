@@ -49,11 +49,11 @@ static inline bool followed_begin(struct followed_call *call, enum operation_kin
     return true;
 }
 
-/* The call has returned `error`, which this returns, too. It has completed `completed` requests,
-   those of these indices (NULL: the first ones), and set as many statuses. */
+/* Leaves a call that has returned `error`: this returns it, too. The call has completed `completed`
+   requests, those of these indices (NULL: the first ones), and set as many statuses. */
 int followed_end(struct followed_call *call, int error, int completed, const int *indices);
 
-/* The call, which may be one without room, has returned `error`, which this returns, too, and has
+/* Leaves a call, also one without room, that has returned `error`, which this returns, too, and has
    completed none of the operations. */
 int followed_left(const struct followed_call *call, int error);
 

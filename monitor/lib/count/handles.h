@@ -1,6 +1,6 @@
 /*
- * What the wrappers of all threads share: the monitor's one lock, maps from MPI handles to small
- * numbers, and pools of such numbers.
+ * State that the wrappers of all threads share: the monitor's one lock, maps from MPI handles to
+ * small numbers, and pools of such numbers.
  */
 #pragma once
 
@@ -62,15 +62,16 @@ HANDLE_KEY(MPI_Request, request_key)
 HANDLE_KEY(MPI_Message, message_key)
 #undef HANDLE_KEY
 
-/* The place of a key among 2^bits (Knuth, The Art of Computer Programming, 6.4: multiplicative
-   hashing). */
+/* Returns the place of a key among 2^bits (Knuth, The Art of Computer Programming, 6.4:
+   multiplicative hashing). */
 static inline uint32_t handle_place(uint64_t key, int bits)
 {
     return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - bits));
 }
 
-/* Tables with open addressing. The entry of a key, which isn't 0, among 2^bits entries of `bytes`
-   each, which begin with their keys; or the empty one, whose key is 0, where it would go. */
+/* Returns the entry of a key, which isn't 0, in a table with open addressing: 2^bits entries of
+   `bytes` each, which begin with their keys. A key that isn't there has the empty entry, whose key
+   is 0, where it would go. */
 static inline void *table_entry(void *entries, size_t bytes, int bits, uint64_t key)
 {
     const uint32_t mask = (UINT32_C(1) << bits) - 1;
@@ -81,7 +82,8 @@ static inline void *table_entry(void *entries, size_t bytes, int bits, uint64_t 
     }
 }
 
-/* The same, but a new entry gets the key, and counts as used. NULL where three quarters are. */
+/* Returns the entry, and gives the key to a new one, which counts as used. NULL where three
+   quarters are. */
 static inline void *table_add(void *entries, size_t bytes, int bits, int *used, uint64_t key)
 {
     uint64_t *const entry = table_entry(entries, bytes, bits, key);
@@ -117,7 +119,7 @@ static inline struct handle_slot *handle_slot_of(const struct handle_map *map, u
     return table_entry(map->slots, sizeof *map->slots, map->bits, key + 1);
 }
 
-/* The value of a key, or HANDLE_UNKNOWN. */
+/* Returns the value of a key, or HANDLE_UNKNOWN. */
 static inline int handle_find(const struct handle_map *map, uint64_t key)
 {
     const struct handle_slot *const slot = handle_slot_of(map, key);
@@ -142,15 +144,14 @@ int handle_remove(struct handle_map *map, uint64_t key);
 /* No pool gives out 0, so zeroed places are empty. */
 enum { NONE = 0 };
 
-/* Gives out the numbers from 1 to max, those that were given back first. The caller has the lock.
- */
+/* Gives out the numbers from 1 to max, those given back first. The caller has the lock. */
 struct pool {
     int32_t *given_back; /* room for max */
     int32_t max, given_back_count;
     int32_t used; /* greater numbers were never given out */
 };
 
-/* A number, or NONE. */
+/* Returns a number, or NONE. */
 static inline int32_t pool_take(struct pool *pool)
 {
     if (pool->given_back_count > 0)
@@ -163,5 +164,5 @@ static inline void pool_give_back(struct pool *pool, int32_t number)
     pool->given_back[pool->given_back_count++] = number;
 }
 
-/* All numbers have been given back. */
+/* Takes all numbers back. */
 static inline void pool_clear(struct pool *pool) { pool->given_back_count = pool->used = 0; }

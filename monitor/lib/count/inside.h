@@ -5,12 +5,12 @@
  * calls functions of the program (reductions, attributes), and these may call MPI again. Only the
  * outermost call counts, so a thread's time inside is never more than the time that passed.
  *
- * What the monitor does around a call belongs to the call. The clock is read at the call's entry
- * and exit; what the monitor does before the first reading and after the last one is known from
- * measurements at the start (inside_own), and never more than the time between two calls. What is
- * left of the time between two calls is computation if it is longer than the monitor's own work for
- * a call may be: a shorter time may be an error of these measurements, which a rank that polls
- * makes millions of times.
+ * The monitor's work around a call belongs to the call. The clock is read at the call's entry and
+ * exit; its work before the first reading and after the last one is known from measurements at the
+ * start (inside_own), and never more than the time between two calls. What is left of the time
+ * between two calls is computation if it is longer than the monitor's own work for a call may be: a
+ * shorter time may be an error of these measurements, which a rank that polls makes millions of
+ * times.
  *
  * The rest of the time is the thread's computation. Each thread has a clock that stands still while
  * it is inside, the computing clock: two of its readings differ by what the thread computed between
@@ -32,8 +32,8 @@ extern _Thread_local struct inside {
     uint64_t file_ticks, file_computing_ticks;
 } inside __attribute__((tls_model("initial-exec")));
 
-/* What a reading of the clock takes, and what the monitor does beside a call's readings, with one
-   of them, in ticks. */
+/* The ticks that a reading of the clock takes, and the monitor's work before and after a call's
+   readings, with one of them. */
 extern struct inside_own {
     uint64_t reading;
     uint64_t posted;           /* what measuring adds to an operation with a request */
@@ -44,7 +44,7 @@ extern struct inside_own {
                                   is no computation */
 } inside_own;
 
-/* Enters a call at entry_ticks. Whether it is the outermost one. */
+/* Enters a call at entry_ticks. True if it is the outermost one. */
 static inline bool inside_enter(uint64_t entry_ticks)
 {
     if (inside.depth++ > 0)
@@ -57,13 +57,13 @@ static inline bool inside_enter(uint64_t entry_ticks)
     return true;
 }
 
-/* The ticks inside of the call in progress, until now_ticks. 0 if it is not the outermost one. */
+/* Returns the ticks inside of the call in progress, until now_ticks; 0 for an inner call. */
 static inline uint64_t inside_ticks(bool is_outermost, uint64_t now_ticks)
 {
     return is_outermost && now_ticks > inside.entry_ticks ? now_ticks - inside.entry_ticks : 0;
 }
 
-/* Ticks between two readings of the clock, without what one takes. */
+/* Returns the ticks between two readings of the clock, without those of one reading. */
 static inline uint64_t between_readings(uint64_t entry_ticks, uint64_t exit_ticks)
 {
     const uint64_t entry = entry_ticks + inside_own.reading;

@@ -48,7 +48,7 @@ static inline bool is_anything_monitored(void)
     return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) != 0, 0);
 }
 
-/* Whether any active snapshot counts sizes. */
+/* True if any active snapshot counts sizes. */
 static inline bool are_sizes_counted(void) { return is_monitored(SIZES); }
 
 extern const struct operation_traits {

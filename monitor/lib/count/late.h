@@ -22,11 +22,11 @@
    for. */
 enum { LATE_KEPT_MAX = 4096, LATE_SERIES_MAX = 64 };
 
-/* Who waits in a blocking collective for those who come later: all, in one that synchronises; in a
-   rooted one the root, or the others for the root. */
+/* The ranks that wait in a blocking collective for those that come later: all, in one that
+   synchronises; in a rooted one the root, or the others for the root. */
 enum late_wait { ALL_WAIT, OTHERS_WAIT, THE_ROOT_WAITS };
 
-/* What a rank has to do with the others in a call (functions.def). */
+/* The part of a rank in a call (functions.def). */
 enum late_part {
     LATE_NOT_COMPARED, /* such calls tell no waiting, whatever they move: they aren't kept */
     LATE_INDEPENDENT,  /* may leave before another rank comes; rooted: nothing passes between it and

@@ -9,9 +9,9 @@
  * The time inside MPI of a call counts in the snapshots that were active when the call began: for
  * the operation that the call is or starts, for those that it completes, in equal parts, and else
  * for the function itself. What the monitor takes for a call, its readings of the clock and what it
- * does before and after them, counts for OPERATION_MONITOR. So the time inside of
- * all operations and functions is that of the process. A part that belongs to an operation which
- * began before a snapshot counts in it for the function.
+ * does before and after them, counts for OPERATION_MONITOR. So the time inside of all operations
+ * and functions is that of the process. A part that belongs to an operation which began before a
+ * snapshot counts in it for the function.
  *
  * All functions are local. "Wants the lock": the caller has the monitor's lock, see handles.h.
  */
@@ -20,7 +20,7 @@
 #include "monitor/lib/count/between.h"
 #include "monitor/lib/count/snapshot.h"
 
-/* What an operation sends. */
+/* The amounts that an operation sends. */
 struct sent {
     int64_t bytes;
     int64_t size; /* of the block that the count argument is about, or SIZE_OF_MESSAGE_TO */
@@ -32,7 +32,7 @@ struct sent {
 static inline bool is_message(struct sent sent) { return sent.size < 0; }
 static inline int destination_of(struct sent sent) { return (int)(INT64_C(-1) - sent.size); }
 
-/* What each start of a persistent request begins. */
+/* The operation that each start of a persistent request begins. */
 struct plan {
     enum operation_kind kind;
     int communicator; /* its number */
@@ -79,15 +79,15 @@ void operation_begin(struct operation *operation, enum operation_kind kind, MPI_
 void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator,
                         struct sent sent, bool receives);
 
-/* The same where finding the arguments takes time: the program called at called_ticks. */
+/* Begins an operation whose arguments take time to find: the program called at called_ticks. */
 void operation_begin_called(struct operation *operation, enum operation_kind kind, int communicator,
                             struct sent sent, uint64_t called_ticks);
 
 /* Ends an operation at `end_ticks`. Takes the lock. */
 void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
 
-/* The call that is the operation, or started it, returns at `exit_ticks`: its time inside MPI
-   counts. Takes the lock. */
+/* Counts the time inside MPI of the call that is the operation, or started it, and returns at
+   `exit_ticks`. Takes the lock. */
 void operation_left(struct operation *operation, uint64_t exit_ticks);
 
 /* Counts an operation that ended at end_ticks in its own call by its size, or by what it received
@@ -108,9 +108,9 @@ static inline struct sized_kind sized_kind_of(const struct operation *operation)
    Wants the lock. */
 void operation_ended_when_posted(const struct operation *operation);
 
-/* From the starts of `count` operations to their end, without what measuring added, of which only
-   the first is known in full: the sum of the others' starts after its start is offset_ticks. The
-   sum may exceed what an integer holds. Local. */
+/* Returns the sum of the times of `count` operations from their starts to their end, without what
+   measuring added. Only the first one is known in full: the sum of the others' starts after its
+   start is offset_ticks. The sum may exceed what an integer holds. Local. */
 double operations_ticks(const struct operation *first, int64_t count, double offset_ticks,
                         uint64_t end_ticks);
 
@@ -131,18 +131,19 @@ static inline void call_enter(struct mpi_call *call, enum operation_kind kind)
     call->epoch = __atomic_load_n(&latest_epoch, __ATOMIC_RELAXED);
 }
 
-/* The call returns at `exit_ticks` and has completed no operation: it counts, with its time, for
-   its function on the communicator of this number. Takes the lock. */
+/* Counts a call that returns at `exit_ticks` and has completed no operation, with its time, for its
+   function on the communicator of this number. Takes the lock. */
 void call_left(const struct mpi_call *call, int communicator, uint64_t exit_ticks);
 
-/* The same of a function that any thread may call at any thread level, also while another one
+/* Counts a call of a function that any thread may call at any thread level, also while another one
    is in a call of MPI and where the lock isn't needed. Takes no lock. */
 void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks);
 
-/* The call has completed or started operations, to which its ticks are given. Takes the lock. */
+/* Ends a call that has completed or started operations, to which its ticks are given. Takes the
+   lock. */
 void call_completes(const struct mpi_call *call);
 
-/* The ticks of the call until now_ticks. Local. */
+/* Returns the ticks of the call until now_ticks. Local. */
 static inline uint64_t call_ticks(const struct mpi_call *call, uint64_t now_ticks)
 {
     return call->is_outermost ? between_readings(call->entered_ticks, now_ticks) : 0;
@@ -156,7 +157,8 @@ struct shares {
     int64_t operations; /* that have none yet */
 };
 
-/* The call, after call_completes, returned at end_ticks, with this number of operations. */
+/* Divides the ticks of a call, after call_completes, that returned at end_ticks with this number of
+   operations. */
 static inline struct shares shares_begin(const struct mpi_call *call, int64_t operations,
                                          uint64_t end_ticks)
 {
@@ -167,8 +169,8 @@ static inline struct shares shares_begin(const struct mpi_call *call, int64_t op
     };
 }
 
-/* The ticks of the next `operations` operations. With the last ones the call is left, at exit_ticks
-   (0: now). Local. */
+/* Returns the ticks of the next `operations` operations. With the last ones the call is left, at
+   exit_ticks (0: now). Local. */
 static inline uint64_t shares_take(struct shares *shares, int64_t operations, uint64_t exit_ticks)
 {
     uint64_t ticks = (uint64_t)operations * shares->each_ticks;
@@ -189,9 +191,9 @@ void call_completed(const struct mpi_call *call, const struct operation *operati
 void call_completed_locked(const struct mpi_call *call, const struct operation *operation,
                            uint64_t ticks);
 
-/* The same, and ends the operation at end_ticks. Takes the lock. */
+/* Gives ticks of a call to an operation, and ends it at end_ticks. Takes the lock. */
 void operation_completed(const struct operation *operation, const struct mpi_call *call,
                          uint64_t ticks, uint64_t end_ticks, int64_t received_bytes);
 
-/* The end of an operation can't be followed. Wants the lock. */
+/* Notes that the end of an operation can't be followed. Wants the lock. */
 void operation_untracked(const struct operation *operation);

@@ -17,8 +17,7 @@ static struct node {
 static int32_t places[1 << PLACE_BITS];
 static struct pool node_pool = {.given_back = (int32_t[REQUESTS_MAX]){0}, .max = REQUESTS_MAX};
 
-/* Where the number of the key's first node of this keeper is stored, or NONE at the end of the
-   list. */
+/* Returns the link to the key's first node of this keeper, or to NONE at the end of the list. */
 static int32_t *find_node(uint64_t key, const struct completing *keeper)
 {
     int32_t *link = &places[handle_place(key, PLACE_BITS)];
@@ -113,7 +112,7 @@ void completing_enter(struct completing *call)
     monitor_unlock();
 }
 
-/* How many operations with this key the call may have completed, but for those kept for it. */
+/* Counts operations with this key that the call may have completed, except those kept for it. */
 static int operations_of(const struct completing *call, uint64_t key)
 {
     int count = 0;
@@ -138,7 +137,7 @@ static void keep_for_calls(uint64_t key)
         }
 }
 
-/* Where the number of the oldest node with this key is stored that isn't kept for a call. */
+/* Returns the link to the oldest node with this key that isn't kept for a call. */
 static int32_t *find_free_node(uint64_t key)
 {
     int32_t *const link = find_node(key, NULL);
@@ -233,7 +232,7 @@ void request_repeated(MPI_Request request, const struct operation *operation)
     monitor_unlock();
 }
 
-/* What another thread has taken out stays its own. */
+/* Operations that another thread has taken out stay its own. */
 void requests_clear(void)
 {
     for (int32_t node = 1; node <= node_pool.used; node++) {
@@ -253,7 +252,7 @@ static struct handle_map persistent_map = HANDLE_MAP(PERSISTENT_BITS);
 static struct plan plans[PERSISTENT_MAX + 1];
 static struct pool plan_pool = {.given_back = (int32_t[PERSISTENT_MAX]){0}, .max = PERSISTENT_MAX};
 
-/* False if the request isn't a known persistent one. */
+/* Removes a persistent request. False if it isn't a known one. */
 static bool persistent_remove(MPI_Request request)
 {
     const int number = handle_remove(&persistent_map, request_key(request));

@@ -25,7 +25,7 @@ enum { REQUESTS_MAX = 1 << 16, PERSISTENT_MAX = 3 << 14 };
    to this process itself. Call it once, when MPI is initialised. Needs no lock. */
 void requests_start(void);
 
-/* Whether this is one of those requests. Needs no lock. */
+/* True if this is one of those requests. Needs no lock. */
 bool request_is_complete(MPI_Request request);
 
 enum request_added {
@@ -41,8 +41,8 @@ enum request_added request_add(MPI_Request request, const struct operation *oper
 /* Takes out the oldest operation of a request. False if there is none. */
 bool request_take(MPI_Request request, struct operation *operation);
 
-/* An operation was given this request, which is REQUEST_REPEATED: asks MPI whether the operations
-   of the request are complete, and ends or follows them accordingly. Takes the lock. */
+/* Asks MPI whether the operations of a request that is REQUEST_REPEATED are complete, and ends or
+   follows them accordingly, with the one that was given it now. Takes the lock. */
 void request_repeated(MPI_Request request, const struct operation *operation);
 
 /* The next definition of MPI_Request_get_status, which request_repeated asks. Not PMPI's: the
@@ -57,7 +57,7 @@ struct completing {
     struct completing *next;
 };
 
-/* What completing_begin and completing_end do where the lock is needed. */
+/* Begin and end the call where the lock is needed. */
 void completing_enter(struct completing *call);
 void completing_leave(struct completing *call);
 
@@ -82,21 +82,22 @@ static inline void completing_end(struct completing *call)
         completing_leave(call);
 }
 
-/* The operation of a number that was taken out. Needs no lock. */
+/* Returns the operation of a number that was taken out. Needs no lock. */
 const struct operation *request_operation(int32_t number);
 
 /* Gives the number up. */
 void request_release(int32_t number);
 
-/* The program frees this request: forgets its operation, and the request if it is persistent. Takes
-   the lock. */
+/* Forgets the operation of a request that the program frees, and the request if it is persistent.
+   Takes the lock. */
 void request_forget(MPI_Request request);
 
 /* Forgets all operations, but no persistent requests. */
 void requests_clear(void);
 
-/* A persistent request has been made, each start of which begins this operation. Takes the lock. */
+/* Keeps a new persistent request, each start of which begins this operation. Takes the lock. */
 void persistent_made(MPI_Request request, const struct plan *plan);
 
-/* NULL if the request isn't a known persistent one. Valid until request_forget. */
+/* Returns the plan of a persistent request, valid until request_forget. NULL if it isn't a known
+   one. */
 const struct plan *persistent_find(MPI_Request request);

@@ -104,7 +104,7 @@ static bool is_of_unused_plug_in(const char *variable)
            (has_plug_in(&loaded_plug_ins, variable) || strncmp(variable, "mtl_psm2_", 9) == 0);
 }
 
-/* Whether it is clear what a later value less an earlier one means. */
+/* True if the difference of two values has a clear meaning. */
 static bool has_meaningful_difference(int class, MPI_Datatype type)
 {
     return (class == MPI_T_PVAR_CLASS_COUNTER || class == MPI_T_PVAR_CLASS_AGGREGATE ||

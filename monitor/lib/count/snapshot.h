@@ -125,22 +125,22 @@ static inline struct count *snapshot_count_calls(struct snapshot *snapshot,
 /* Adds amounts of such operations to the snapshots in which they count. Wants the lock. */
 void snapshots_add_sizes(const struct sized_kind *which, const struct size_amounts *amounts);
 
-/* A window or a persistent request found no room, so its operations can't be followed; or such an
-   object was freed. Both want the lock. */
+/* Note a window or a persistent request that found no room, so that its operations can't be
+   followed, and that such an object was freed. Both want the lock. */
 void object_without_room(void);
 void object_without_room_freed(void);
 
 /* True if any active snapshot counts timeouts. Wants the lock. */
 bool snapshots_count_timeouts(void);
 
-/* A snapshot of what the handle asks for, which is not active yet. NULL without memory. */
+/* Makes a snapshot of what the handle asks for, which is not active yet. NULL without memory. */
 struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file);
 
 /* Makes it active. False if MPIX_MONITOR_ACTIVE_MAX snapshots are. Wants the lock. */
 bool snapshot_start(struct snapshot *snapshot);
 
-/* The snapshots that are active begin with a call of this function, MPI_Init or MPI_Init_thread,
-   that took `ticks`. The monitor's own work since that call is no part of them. Takes the lock. */
+/* Lets the active snapshots begin with a call of this function, MPI_Init or MPI_Init_thread, that
+   took `ticks`. The monitor's own work since that call is no part of them. Takes the lock. */
 void snapshots_begin_with(enum operation_kind kind, uint64_t ticks);
 
 /* Makes it inactive and sets its end, unless it is inactive; its counts stay until snapshot_free.

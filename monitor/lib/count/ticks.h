@@ -22,7 +22,7 @@
 #define QUICK_TICKS bc_source_ticks
 #endif
 
-/* Whether ticks are those of the time stamp counter. Set when the library is loaded. */
+/* True if ticks are those of the time stamp counter. Set when the library is loaded. */
 extern bool ticks_are_tsc;
 
 static inline uint64_t ticks_now(void)
@@ -32,12 +32,12 @@ static inline uint64_t ticks_now(void)
     return (uint64_t)bc_source_monotonic_ns();
 }
 
-/* Nanoseconds per tick, measured since the library was loaded: the longer ago, the better. Waits
-   until that is 10 ms ago. */
+/* Returns the nanoseconds per tick, measured since the library was loaded: the longer ago, the
+   better. Waits until that is 10 ms ago. */
 double ticks_ns(void);
 
-/* Cost of one reading, in ticks: a median, measured at the first call, which takes about 0.1 ms. */
+/* Returns the cost of one reading, in ticks: a median, which the first call measures in 0.1 ms. */
 uint64_t ticks_cost(void);
 
-/* Name of the clock, for reports. */
+/* Returns the name of the clock, for reports. */
 const char *ticks_clock(void);

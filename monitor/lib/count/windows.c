@@ -46,7 +46,7 @@ static int32_t *place_of(int window, int target)
     return &places[handle_place((uint64_t)window << 32 | (uint32_t)target, PLACE_BITS)];
 }
 
-/* The handle is no longer valid. The caller has the lock. */
+/* Forgets a handle that is no longer valid. The caller has the lock. */
 static void forget(MPI_Win win, int number)
 {
     (void)handle_remove(&window_numbers, window_key(win));
@@ -120,7 +120,7 @@ static bool joins(const struct group *group, int window, int target,
            (group->first.size == operation->size || !are_sizes_counted());
 }
 
-/* A group that the operation can join, or NONE. */
+/* Returns a group that the operation can join, or NONE. */
 static int32_t find_group(int window, int target, const struct operation *operation)
 {
     int32_t number = windows[window].latest;
@@ -147,8 +147,8 @@ static int32_t make_group(int window, int target, const struct operation *operat
     return number;
 }
 
-/* The group that the operation joins, possibly a new one: where timeouts are counted each has its
-   own, while there is room. NONE without room. */
+/* Returns the group that the operation joins, possibly a new one: where timeouts are counted each
+   has its own, while there is room. NONE without room. */
 static int32_t group_for(int window, int target, const struct operation *operation)
 {
     const bool alone = snapshots_count_timeouts();
@@ -260,7 +260,7 @@ struct ending window_take(MPI_Win win, int target, bool is_local)
     return ending;
 }
 
-/* What the operations of a group took. `call` completed them; NULL: an operation did. */
+/* Returns the amounts of a group. `call` completed its operations; NULL: an operation did. */
 static struct size_amounts amounts_of(const struct group *group, const struct mpi_call *call,
                                       uint64_t end_ticks)
 {
@@ -287,7 +287,8 @@ static int64_t operations_in_list(int32_t list)
     return count;
 }
 
-/* `shares` are those of the call that has ended the operations; NULL: an operation has. */
+/* Ends the operations of a group. `shares` are those of the call that has ended them; NULL: an
+   operation has. */
 static void finish_group(const struct group *group, struct shares *shares, uint64_t end_ticks)
 {
     const struct mpi_call *const call = shares != NULL ? shares->call : NULL;

@@ -4,8 +4,8 @@
  *
  * Operations of one kind on one target are held together, as a number and the sum of their starts,
  * so a million puts take no more room than one. Only where timeouts are counted each operation is
- * held alone, while there is room. Threads may add operations in another order than they began
- * in. All functions are local and take the monitor's lock, unless they say otherwise.
+ * held alone, while there is room. Threads may add operations in another order than they began in.
+ * All functions are local and take the monitor's lock, unless they say otherwise.
  */
 #pragma once
 
@@ -18,15 +18,14 @@ enum { WINDOWS_MAX = 768 };      /* at a time; operations on more can't be follo
 
 void window_created(MPI_Win win, MPI_Comm comm);
 
-/* The number of a window's communicator: NULL_COMMUNICATOR of MPI_WIN_NULL, OTHER_COMMUNICATORS if
-   the window is unknown. */
+/* Returns the number of a window's communicator: NULL_COMMUNICATOR of MPI_WIN_NULL,
+   OTHER_COMMUNICATORS if the window is unknown. */
 int window_communicator(MPI_Win win);
 
-/* An operation on this window and target is in flight. */
+/* Adds an operation in flight on this window and target. */
 void window_add(MPI_Win win, int target, const struct operation *operation);
 
-/* An operation on this window has begun that its own request completes, and a flush only at the
-   target. */
+/* Notes an operation that its own request completes, and a flush only at the target. */
 void window_unsure(MPI_Win win);
 
 /* The operations that a synchronisation ends. They are taken out before its call, so that those
@@ -52,12 +51,12 @@ struct ending window_take(MPI_Win win, int target, bool is_local);
 bool ending_finish(const struct ending *ending, int error, const struct mpi_call *call,
                    uint64_t end_ticks);
 
-/* The window of this handle and number, that of its ending, has been freed. MPI may have given the
-   handle out again already, to another thread. */
+/* Forgets the window of this handle and number, that of its ending, which has been freed. MPI may
+   have given the handle out again already, to another thread. */
 void window_freed(MPI_Win win, int number);
 
-/* Operations may be in flight on any window that began before anybody asked. The caller has the
-   lock. */
+/* Notes that operations may be in flight on any window, which began before anybody asked. The
+   caller has the lock. */
 void windows_unsure(void);
 
 /* Forgets all operations, but no windows. The caller has the lock. */

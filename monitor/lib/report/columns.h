@@ -6,7 +6,7 @@
 /* Columns of MPIX_Monitor_row. */
 extern const struct bc_table monitor_report_table;
 
-/* How the values of a column on two ranks become one. If one of them is NA, the other is taken. */
+/* The merging of a column's values on two ranks. If one of them is NA, the other is taken. */
 enum monitor_merge {
     KEPT,
     SUMMED,

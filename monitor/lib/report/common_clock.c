@@ -15,7 +15,7 @@ static struct {
     struct bc_global_clock *clock;
 } own;
 
-/* The time on this rank's clock. */
+/* Returns the time on this rank's clock. */
 static int64_t time_of(uint64_t ticks)
 {
     return llround((double)(int64_t)(ticks - own.base_ticks) * own.tick_ns);
@@ -23,8 +23,8 @@ static int64_t time_of(uint64_t ticks)
 
 static int64_t now_ns(void) { return time_of(ticks_now()); }
 
-/* The ranks of a node count from the same tick with the same length, if their ticks are of the same
-   clock. */
+/* Makes the ranks of a node count from the same tick with the same length, if their ticks are of
+   the same clock. */
 static void begin_to_count(MPI_Comm node)
 {
     struct {

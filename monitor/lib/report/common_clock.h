@@ -16,8 +16,8 @@
    MPI_COMM_WORLD, which `job` describes; it uses communicators of its own. */
 int common_clock_compare(const struct bc_job *job);
 
-/* Rank 0's time, in ns, when this rank's clock showed `ticks`, and the max by which that can be
-   wrong; and the greatest such error of all moments at which clocks were compared. Local. */
+/* Return rank 0's time, in ns, when this rank's clock showed `ticks`, and the max by which that can
+   be wrong; and the greatest such error of all moments at which clocks were compared. Local. */
 double common_clock_ns(uint64_t ticks);
 double common_clock_error_ns(uint64_t ticks);
 double common_clock_max_error_ns(void);

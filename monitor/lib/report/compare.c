@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* What is known of a call: of one rank, then the maxima over ranks. */
+/* The times of a call: of one rank, then the maxima over ranks. */
 struct known {
     double root_ns; /* entry of the root; -INFINITY: there is none */
     double last_ns; /* entry of the last of the others; the same. Not rooted: the shortest time of a
@@ -17,7 +17,7 @@ struct known {
     bool is_root_behind_files, is_last_behind_files;
 };
 
-/* What this rank compares, and with what. */
+/* This rank, and its tick. */
 struct comparison {
     double tick_ns;
     int rank;
@@ -70,7 +70,7 @@ static void keep_maxima(struct known *all, const struct known *other)
 
 #define OWN_COST 0.05 /* quantile */
 
-/* The share of waited_ns in which ranks waited for one that came from files. */
+/* Returns the share of waited_ns in which ranks waited for one that came from files. */
 static double files_share(const struct late_series *series, const struct known known[],
                           bool root_is_late)
 {
@@ -114,7 +114,7 @@ static struct late_waiting synchronised(const struct comparison *comparison,
 
 /* ---- rooted collectives ---------------------------------------------------------------------- */
 
-/* Whether this rank came last in a call, and others waited for it. */
+/* True if this rank came last in a call, and others waited for it. */
 static bool came_late(const struct known *known, enum late_part part, enum late_wait wait, int rank)
 {
     if (wait == THE_ROOT_WAITS)
@@ -124,7 +124,7 @@ static bool came_late(const struct known *known, enum late_part part, enum late_
 
 static double within(double waited, double max) { return fmin(fmax(waited, 0.0), max); }
 
-/* Adds what this rank waited in call `i` of those that were kept. */
+/* Adds the waiting of this rank in call `i` of those that were kept. */
 static void add_waiting(const struct comparison *comparison, const struct late_item *item, int i,
                         const struct known *known, struct late_waiting *waiting)
 {
@@ -167,7 +167,7 @@ static struct late_waiting rooted(const struct comparison *comparison, const str
 
 /* ---- the tree of ranks ----------------------------------------------------------------------- */
 
-/* What ranks have of a series. */
+/* The head of a message about a series. */
 struct head {
     int64_t key; /* INT64_MAX: there are no more series */
     int64_t calls;
@@ -254,7 +254,7 @@ static void add_child(struct head *all, const struct place *place, int child)
         keep_maxima(&sum[i], &more[i]);
 }
 
-/* The smallest key that this rank or one below it has next. */
+/* Returns the smallest key that this rank or one below it has next. */
 static int64_t next_key(const struct place *place, int64_t own)
 {
     int64_t key = own;
@@ -264,7 +264,7 @@ static int64_t next_key(const struct place *place, int64_t own)
     return key;
 }
 
-/* Has the sum of the whole communicator, from here or from the ranks above. */
+/* Completes the sum to that of the whole communicator, with the ranks above. */
 static void complete(struct head *all, const struct place *place)
 {
     if (place->parent < 0 || all->ranks == all->processes)

@@ -1,5 +1,5 @@
 /*
- * What ranks waited for late ones, from the calls that each rank kept (late.h).
+ * The waiting of ranks for late ones, from the calls that each rank kept (late.h).
  *
  * Where each rank needs data of every other one, nobody leaves a collective before the last one has
  * come. So of the ranks' times in a call the shortest is that of the rank that came last: the
@@ -8,11 +8,11 @@
  * needs nothing of another one, as blocks are empty, tells no waiting: who needs nothing may leave
  * at once.
  *
- * A rooted collective may return before the other ranks have come, so times in it
- * tell nothing. With a clock that all ranks share (common_clock.h) the times of entry do: a rank
- * has waited from its own entry until the root's, or the root until that of the last of the others,
- * but no longer than until its call returned. That is waiting for those at whom the data starts:
- * what a rank waits for one that passes the data on, as trees of messages do, isn't in it.
+ * A rooted collective may return before the other ranks have come, so times in it tell nothing.
+ * With a clock that all ranks share (common_clock.h) the times of entry do: a rank has waited from
+ * its own entry until the root's, or the root until that of the last of the others, but no longer
+ * than until its call returned. That is waiting for those at whom the data starts: what a rank
+ * waits for one that passes the data on, as trees of messages do, isn't in it.
  *
  * Ranks hand what they know up a binomial tree of all ranks, a series after the other by rising
  * key, until a rank has that of all of the communicator's processes; that one hands the result
@@ -33,7 +33,7 @@ struct late_item {
     enum late_wait wait;
 };
 
-/* What a rank waited in the calls of a series, in ns a call. */
+/* The waiting of a rank in the calls of a series, in ns a call. */
 struct late_waiting {
     bool is_known; /* false: not all ranks have kept the same calls, or in none all waited, or the
                       root is none of the ranks */

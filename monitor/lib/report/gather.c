@@ -8,7 +8,7 @@
 
 /* ---- merging rows ---------------------------------------------------------------------------- */
 
-/* The value of a column with numbers, which is in `cell`; NAN for NA. */
+/* Returns the value of a column with numbers, which is in `cell`; NAN for NA. */
 static double value_of(enum bc_cell kind, const void *cell)
 {
     if (kind == BC_CELL_REAL)
@@ -112,7 +112,7 @@ static void send_rows(const struct rows *rows, int to, MPI_Comm comm)
         move_rows(rows, true, to, comm);
 }
 
-/* Rows that could not be received are `incomplete`. */
+/* Receives rows. Those that could not be received are `incomplete`. */
 static void receive_rows(struct rows *rows, int from, MPI_Comm comm)
 {
     BC_MPI(PMPI_Recv(rows, sizeof *rows, MPI_BYTE, from, TAG_HEAD, comm, MPI_STATUS_IGNORE));
@@ -145,7 +145,7 @@ static void scale_frequencies(struct rows *rows, double factor)
     }
 }
 
-/* The place of the total among the rows of a process, or -1. */
+/* Returns the place of the total among the rows of a process, or -1. */
 static int total_in(const struct rows *rows)
 {
     for (int i = 0; i < rows->count; i++)

@@ -28,19 +28,19 @@ void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings);
  */
 int report_write(const struct snapshot *snapshot, struct rows *rows);
 
-/* Makes what reports need of MPI, which a program may have taken all of later (2,046 communicators
-   with MPICH): one communicator, from which all others of a report are made if there is room, and
-   the job as it is. Compares the clocks of ranks, if asked to. Collective over MPI_COMM_WORLD; call
-   it in MPI_Init. False, on all ranks, if there is no room. */
+/* Makes the communicators that reports need, which a program may have taken all of later (2,046
+   communicators with MPICH): one communicator, from which all others of a report are made if there
+   is room, and the job as it is. Compares the clocks of ranks, if asked to. Collective over
+   MPI_COMM_WORLD; call it in MPI_Init. False, on all ranks, if there is no room. */
 bool report_prepare(bool compares_clocks);
 
-/* The program needs that communicator's room: frees it, unless a report is being written. Reports
+/* Frees that communicator, whose room the program needs, unless a report is being written. Reports
    make it again if there is room, and the last one, in MPI_Finalize, does without. Any thread may
    call it. Local, since MPICH frees a communicator locally. */
 void report_give_up_comm(void);
 
-/* The next report is written in MPI_Finalize, and frees all that. Local. */
+/* Notes that the next report is written in MPI_Finalize, and frees all that. Local. */
 void report_is_last(void);
 
-/* A report to this file takes the place of what is there when the report is written. Local. */
+/* Lets a report to this file take the place of its content when the report is written. Local. */
 void report_replaces(FILE *file);

@@ -14,7 +14,7 @@ static const char *const kind_names[] = {
 };
 static const char *const class_names[COMMUNICATION_CLASSES] = {"point-to-point", "collective"};
 
-/* What stands where a row has no communicator. */
+/* Stands where a row has no communicator. */
 static const struct communicator no_communicator = {.name = "NA", .members = "NA", .order = 3};
 
 /* ---- the order of rows ----------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ void rows_sort(struct rows *rows, int (*compare)(const void *, const void *))
 
 /* ---- the rows of this process ---------------------------------------------------------------- */
 
-/* What rows are made from, and where they go. */
+/* The source of rows, and their destination. */
 struct source {
     const struct snapshot *snapshot;
     double tick_s;
@@ -71,7 +71,7 @@ static bool make_room(struct rows *rows, size_t count)
     return larger != NULL;
 }
 
-/* Whether a reader may take the name that the program gave a communicator for one of MPI's, or for
+/* True if a reader may take the name that the program gave a communicator for one of MPI's, or for
    what stands where there is none. */
 static bool is_ambiguous(const struct communicator *communicator)
 {
@@ -85,7 +85,7 @@ static bool is_ambiguous(const struct communicator *communicator)
     return strcmp(communicator->name, no_communicator.name) == 0;
 }
 
-/* Writes what a report calls a communicator: where its name isn't clear, also what made it. */
+/* Writes the name of a communicator in a report: where its name isn't clear, also what made it. */
 static void write_name(char *text, size_t size, const struct communicator *communicator)
 {
     const int made = (int)strlen(communicator->made);
@@ -97,7 +97,7 @@ static void write_name(char *text, size_t size, const struct communicator *commu
         (void)snprintf(text, size, "%s", communicator->name);
 }
 
-/* Nothing exists in the row yet. */
+/* Sets all numbers of a row to NA. */
 static void set_na(MPIX_Monitor_row *row)
 {
     for (size_t i = 0; i < monitor_report_table.count; i++) {
@@ -215,7 +215,7 @@ static void add_operations(struct source *source, enum row_kind kind, enum opera
     }
 }
 
-/* Adds what a communicator's operations of one class, or of all, did together. */
+/* Adds a row of a communicator's operations of one class, or of all. */
 static void add_group(struct source *source, int number, const char *name,
                       const struct communicator *communicator, struct span span,
                       const struct count *sum)
@@ -291,7 +291,7 @@ static void add_communicator(struct source *source, const struct communicator *c
         add_workload(source, communicator, counts);
 }
 
-/* Adds what the services have counted since the snapshot's start. */
+/* Adds the counts of services since the snapshot's start. */
 static void add_services(struct source *source)
 {
     struct services *const services = malloc(sizeof *services);
@@ -319,7 +319,7 @@ static void add_services(struct source *source)
     free(services);
 }
 
-/* Operations by their size: a row for each power of two. */
+/* Adds operations by their size: a row for each power of two. */
 static void add_sizes(struct source *source)
 {
     const struct size_table *const table = &source->snapshot->sizes;
@@ -347,7 +347,7 @@ static void add_sizes(struct source *source)
     }
 }
 
-/* The time inside MPI of this process, all its threads together. */
+/* Adds the time inside MPI of this process, all its threads together. */
 static void add_total(struct source *source)
 {
     MPIX_Monitor_row *const row = add_row(source, KIND_TOTAL, &no_communicator, 0, "MPI");

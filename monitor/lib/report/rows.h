@@ -1,6 +1,6 @@
 /*
  * The rows of a report, and those of this process, from its counts. See waiting.h and gather.h for
- * what other ranks add.
+ * what other ranks add. All functions are local.
  */
 #pragma once
 
@@ -49,11 +49,11 @@ struct rows {
    rows_gather. */
 bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows);
 
-/* The order in which rows are merged: those that compare equal are one row. Names and members don't
-   count: processes may name a communicator differently. For rows_sort, as the next. */
+/* Compares in the order in which rows are merged: those that compare equal are one row. Names and
+   members don't count: processes may name a communicator differently. For rows_sort. */
 int rows_compare_identities(const void *first, const void *second);
 
-/* The order of reports. */
+/* Compares in the order of reports. For rows_sort. */
 int rows_compare_in_report(const void *first, const void *second);
 
 void rows_sort(struct rows *rows, int (*compare)(const void *, const void *));
@@ -61,7 +61,6 @@ void rows_sort(struct rows *rows, int (*compare)(const void *, const void *));
 /* Sets the mean time of a row from its total. */
 void rows_set_mean(MPIX_Monitor_row *row);
 
-/* Appends the rows of `more`. False without memory: then both stay as they are. All functions here
- * are local. */
+/* Appends the rows of `more`. False without memory: then both stay as they are. */
 bool rows_append(struct rows *rows, const struct rows *more);
 void rows_free(struct rows *rows);

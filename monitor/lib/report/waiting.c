@@ -7,10 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* How many standard errors the interval of a waiting time reaches. */
+/* The standard errors that the interval of a waiting time reaches. */
 #define ERRORS 2.0
 
-/* The same on all ranks of the communicator. */
+/* Returns a key that is the same on all ranks of the communicator. */
 static int64_t key_of(const struct late_series *series)
 {
     const struct communicator *const on = &communicators[series->communicator];
@@ -48,13 +48,13 @@ static int list(const struct late *late, bool rooted, struct late_item items[LAT
     return count;
 }
 
-/* In how many of all calls a rank came last, from those that were kept. */
+/* Returns in how many of all calls a rank came last, from those that were kept. */
 static int64_t last_of_all(const struct late_series *series, int64_t last)
 {
     return llround((double)last * (double)series->calls / (double)series->kept);
 }
 
-/* Sets what this rank waited in the calls of a series, if that is known. */
+/* Sets the waiting of this rank in the calls of a series, if that is known. */
 static void set_waited(struct rows *rows, const struct late_series *series,
                        const struct late_waiting *waiting, int rank)
 {
@@ -92,7 +92,7 @@ static int64_t find_waiting(struct rows *rows, const struct late *late, bool roo
     return calls;
 }
 
-/* Calls of rooted collectives of several processes, be they compared with others or not. */
+/* Returns the calls of rooted collectives of several processes, compared with others or not. */
 static int64_t rooted_calls(const struct late *late)
 {
     int64_t calls = late != NULL ? late->not_compared : 0;
@@ -102,7 +102,7 @@ static int64_t rooted_calls(const struct late *late)
     return calls;
 }
 
-/* The same of rooted collectives, for which it compares the clocks. */
+/* Finds the waiting in rooted collectives, for which it compares the clocks. */
 static void find_rooted(struct rows *rows, const struct late *late, const struct bc_job *job,
                         MPI_Comm comm)
 {

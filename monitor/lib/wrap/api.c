@@ -18,7 +18,7 @@ static void make_ready(void)
     communicators_start();
 }
 
-/* What only snapshots need: without one the monitor sends nothing, not even to itself. */
+/* Makes ready for snapshots: without one the monitor sends nothing, not even to itself. */
 static void measure(void)
 {
     if (communicators_have_room(1))
@@ -62,7 +62,7 @@ static struct place *find_place(int64_t serial)
     return NULL;
 }
 
-/* An empty place, emptied of the oldest rows if need be. NULL if no place has rows. */
+/* Returns an empty place, emptied of the oldest rows if need be. NULL if no place has rows. */
 static struct place *make_place(void)
 {
     struct place *oldest = NULL;
@@ -80,8 +80,8 @@ static struct place *make_place(void)
     return oldest;
 }
 
-/* Without a report, only a program that asks would learn that its handle asks for nothing: a line
-   on stderr, once a job. */
+/* Writes a line on stderr, once a job: without a report, only a program that asks would learn that
+   its handle asks for nothing. */
 static void say_if_nothing_is_monitored(const MPIX_Monitor *handle)
 {
     static bool said;
@@ -101,7 +101,8 @@ static bool start(struct snapshot *snapshot)
     communicators_enter_remembered();
     monitor_lock();
     if (!is_anything_monitored()) {
-        /* What was in flight may have ended uncounted, and its handles may have been used again. */
+        /* Operations in flight may have ended uncounted, and their handles may have been used
+           again. */
         requests_clear();
         windows_clear();
         communicators_tidy();

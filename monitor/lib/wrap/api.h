@@ -1,5 +1,5 @@
 /*
- * What the library itself asks of the functions of mpirtmon.h, see there. All functions are local.
+ * Snapshots, for the library itself, in addition to mpirtmon.h. All functions are local.
  */
 #pragma once
 
@@ -7,14 +7,14 @@
 
 #include <stdbool.h>
 
-/* Whether MPI is initialised and not finalised. If so, the monitor is ready afterwards. */
+/* True if MPI is initialised and not finalised. Then the monitor is ready. */
 bool mpi_is_there(void);
 
-/* Call it before MPI is finalised: ends the snapshots that are still active, without a report and
-   with a line on stderr. */
+/* Ends the snapshots that are still active, without a report and with a line on stderr. Call it
+   before MPI is finalised. */
 void monitors_abandon(void);
 
-/* The same without a line. Returns how many there were. */
+/* Ends them without a line. Returns how many there were. */
 int monitors_drop(void);
 
 /* Makes an active snapshot count nothing from now on, or go on: the time between is none of its

@@ -98,7 +98,7 @@ struct started {
     struct operation operation;
 };
 
-/* An MPI_Startall has returned `error` and has started `begun` operations of these requests. */
+/* Ends an MPI_Startall that returned `error` and started `begun` operations of these requests. */
 static void all_started(const struct mpi_call *call, struct started *started, int count,
                         const MPI_Request *requests, int error, int begun)
 {

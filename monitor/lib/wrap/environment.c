@@ -96,7 +96,7 @@ static bool set_word(struct environment *environment, const struct word *word, c
 
 /* ---- the list of words ----------------------------------------------------------------------- */
 
-/* The word that the text is up to the next comma or the end. NULL if it is none. */
+/* Returns the word that the text is up to the next comma or the end. NULL if it is none. */
 static const struct word *find_word(const char *text)
 {
     const size_t length = strcspn(text, ",");
@@ -110,7 +110,7 @@ static const struct word *find_word(const char *text)
     return NULL;
 }
 
-/* The length of a word. A file's name may have commas that no other word follows. */
+/* Returns the length of a word. A file's name may have commas that no other word follows. */
 static size_t length_of(const char *text, const struct word *word)
 {
     size_t length = strcspn(text, ",");
@@ -167,8 +167,7 @@ bool environment_parse(const char *text, struct environment *environment, struct
     return good;
 }
 
-/* ---- the report's file ------------------------------------------------------------------------
- */
+/* ---- the report's file ----------------------------------------------------------------------- */
 
 static struct {
     bool started, is_off;
@@ -241,8 +240,7 @@ static bool open_output(struct bc_error *error)
 
 /* ---- the monitor of the whole run ------------------------------------------------------------ */
 
-/* On rank 0: reads the variable and opens the file. False with a line on stderr if that can't be.
- */
+/* Reads the variable and opens the file, on rank 0. False with a line on stderr without them. */
 static bool read_variable(void)
 {
     struct bc_error error = {""};
@@ -253,7 +251,7 @@ static bool read_variable(void)
     return false;
 }
 
-/* Rank 0's settings. Collective; ends all processes if they are wrong. */
+/* Takes rank 0's settings. Collective; ends all processes if they are wrong. */
 static void share_settings(void)
 {
     struct {
@@ -275,7 +273,7 @@ static void share_settings(void)
     run.environment.handle = settings.handle;
 }
 
-/* Whether all ranks have the monitor; from then on they may talk. */
+/* True if all ranks have the monitor; from then on they may talk. */
 static bool are_all_there(void)
 {
     int ranks;
@@ -294,7 +292,7 @@ static bool are_all_there(void)
     return true;
 }
 
-/* Nothing is monitored, for a reason that a line has told; the file tells it, too. */
+/* Monitors nothing, for a reason that a line has told. The file tells it, too. */
 static void give_up(const char *reason)
 {
     (void)monitors_drop();

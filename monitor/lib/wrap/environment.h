@@ -20,8 +20,7 @@ struct environment {
    what would do. Local. */
 bool environment_parse(const char *text, struct environment *environment, struct bc_error *error);
 
-/* Whether the variable asks for a report. If not, the monitor of the whole run does nothing at all.
- */
+/* True if the variable asks for a report. If not, the monitor of the whole run does nothing. */
 bool environment_asks(void);
 
 /* Writes into the file that the variable names, if there is such a file, that there is no report,
@@ -34,7 +33,7 @@ void environment_note(const char *reason);
    whether it has started. */
 bool environment_start(void);
 
-/* Whether that monitor is active, or switched off. Local. */
+/* True if that monitor is active, or switched off. Local. */
 bool environment_runs(void);
 
 /* Switches that monitor off or on again: what happens in between doesn't count. Local. */

@@ -4,7 +4,7 @@
 #include "monitor/lib/report/report.h"
 #include "monitor/lib/wrap/next.h"
 
-/* Also where the constructor of another library calls MPI. */
+/* Finds the definitions first where the constructor of another library calls MPI. */
 static bool is_found_and_monitored(bool is_found)
 {
     if (__builtin_expect(!is_found, 0))
@@ -16,13 +16,13 @@ static bool is_found_and_monitored(bool is_found)
 
 enum { SENDS_ONLY = false, RECEIVES = true };
 
-/* Whether a rooted collective sends from this process. */
+/* True if a rooted collective sends from this process. */
 static bool is_root(const struct communicator *on, int root)
 {
     return on->is_inter ? root == MPI_ROOT : root == on->rank;
 }
 
-/* Whether this process sends to the root, possibly to itself. In an intercommunicator only the
+/* True if this process sends to the root, possibly to itself. In an intercommunicator only the
    other group does. */
 static bool contributes(const struct communicator *on, int root)
 {
@@ -39,14 +39,14 @@ static int present_neighbours(const struct communicator *on)
     return on->neighbours - __builtin_popcountll(on->absent);
 }
 
-/* One of the counts of several blocks: `size` is that of an int or of an MPI_Count. */
+/* Returns one of the counts of several blocks: `size` is that of an int or of an MPI_Count. */
 static int64_t count_at(const void *counts, size_t size, int block)
 {
     return size == sizeof(int) ? ((const int *)counts)[block] : ((const MPI_Count *)counts)[block];
 }
 
-/* Bytes of the blocks for several peers, without the `absent` ones, of one datatype or of one each.
- */
+/* Returns the bytes of the blocks for several peers, without the `absent` ones. They have one
+   datatype, or one each. */
 static int64_t bytes_of_blocks(int blocks, uint64_t absent, const void *counts, size_t size,
                                const MPI_Datatype datatypes[], bool of_each)
 {
@@ -62,10 +62,10 @@ static int64_t bytes_of_blocks(int blocks, uint64_t absent, const void *counts, 
     return of_each || elements == 0 ? bytes : elements * bytes_of(1, datatypes[0]);
 }
 
-/* The mean of several blocks that have this size together, rounded down. */
+/* Returns the mean of several blocks that have this size together, rounded down. */
 static int64_t mean_of(int64_t bytes, int blocks) { return blocks > 0 ? bytes / blocks : 0; }
 
-/* Whether each other process of the communicator has data for this one: the sizes of what it
+/* True if each other process of the communicator has data for this one: the sizes of what it
    receives, with one datatype or one each. */
 static bool needs_all(const struct communicator *on, const void *counts, size_t size,
                       const MPI_Datatype datatypes[], bool of_each)
@@ -79,7 +79,7 @@ static bool needs_all(const struct communicator *on, const void *counts, size_t 
 
 /* ---- what wrappers do before and after the call ---------------------------------------------- */
 
-/* The call of a one-sided operation has returned `error`, which this returns, too. */
+/* Counts a one-sided operation whose call has returned `error`, which this returns, too. */
 static int one_sided_returned(struct operation *operation, int error, MPI_Win win, int target)
 {
     if (target == MPI_PROC_NULL)
@@ -233,7 +233,7 @@ INTERPOSED int PMPI_Comm_disconnect(MPI_Comm *comm)
 
 /* ---- fences and the freeing of windows ------------------------------------------------------- */
 
-/* What a fence and the freeing of a window do before and after the call. */
+/* A fence or the freeing of a window, before and after its call. */
 struct closing {
     struct ending ending;
     struct operation operation;

@@ -35,7 +35,7 @@ static void refuse_other_library(void)
     _exit(2);
 }
 
-/* Before MPI_Init. */
+/* Begins MPI_Init. */
 static uint64_t begin(void)
 {
     refuse_other_library();
@@ -45,7 +45,7 @@ static uint64_t begin(void)
     return ticks_now();
 }
 
-/* This function, entered at entry_ticks, returns `error`. */
+/* Ends MPI_Init or MPI_Init_thread, entered at entry_ticks, which returns `error`. */
 static int initialised(enum operation_kind kind, int error, uint64_t entry_ticks)
 {
     const uint64_t exit_ticks = ticks_now();
@@ -56,8 +56,8 @@ static int initialised(enum operation_kind kind, int error, uint64_t entry_ticks
 
 /* ---- programs without a report --------------------------------------------------------------- */
 
-/* A report of an earlier run must not look like this one's, however this one ends. Only in jobs: a
-   program that was started by hand may be one that reads the report, say. */
+/* Marks a report of an earlier run, which must not look like this one's, however this one ends.
+   Only in jobs: a program that was started by hand may be one that reads the report, say. */
 __attribute__((constructor)) static void mark_old_report(void)
 {
     if (environment_asks() && bc_launcher_processes() > 0 && bc_launcher_is_first() &&
@@ -68,7 +68,7 @@ __attribute__((constructor)) static void mark_old_report(void)
 #define AROUND                                                                                     \
     "Fortran's mpi_f08 with MPICH, all Fortran with Open MPI, and MPI opened with dlopen do that"
 
-/* Why there is no report though MPI was used, as far as was seen; NULL: none is missing. */
+/* Returns why there is no report though MPI was used, as far as was seen; NULL: none is missing. */
 static const char *find_reason(void)
 {
     int is_used = 0, has_ended = 0;
@@ -83,8 +83,8 @@ static const char *find_reason(void)
     return NULL;
 }
 
-/* A Fortran layer that calls the MPI library behind its C functions can't be seen from here, nor
-   another tool's calls of PMPI_. Tells a user who asked for a monitor why there is no report. */
+/* Tells a user who asked for a monitor why there is no report. A Fortran layer that calls the MPI
+   library behind its C functions can't be seen from here, nor another tool's calls of PMPI_. */
 __attribute__((destructor)) static void say_why_there_is_no_report(void)
 {
     const char *const reason = environment_asks() && bc_launcher_is_first() ? find_reason() : NULL;
@@ -112,7 +112,7 @@ INTERPOSED int MPI_Init_thread(int *argc, char ***argv, int required, int *provi
                        entry_ticks);
 }
 
-/* The time that MPI_Finalize takes until all ranks are there. What it takes after that is in no
+/* Counts the time that MPI_Finalize takes until all ranks are there. Its time after that is in no
    report. */
 static void wait_for_all(void)
 {

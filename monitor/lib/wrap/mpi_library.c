@@ -96,7 +96,7 @@ static const void *pointer_to(ElfW(Addr) address)
     return pointer;
 }
 
-/* Whether an object's list of the libraries that it needs has an MPI library. */
+/* True if an object's list of the libraries that it needs has an MPI library. */
 static bool needs_mpi(const ElfW(Dyn) * entries, ElfW(Addr) base)
 {
     const char *names = NULL;
@@ -112,8 +112,8 @@ static bool needs_mpi(const ElfW(Dyn) * entries, ElfW(Addr) base)
     return false;
 }
 
-/* For dl_iterate_phdr, which ends at the first object that needs MPI, but for MPI libraries and
-   this one, whose file's name begins like theirs. */
+/* Looks at an object for dl_iterate_phdr, which ends at the first one that needs MPI, but for MPI
+   libraries and this one, whose file's name begins like theirs. */
 static int look_at_object(struct dl_phdr_info *object, size_t size, void *unused)
 {
     (void)size, (void)unused;

@@ -1,4 +1,4 @@
-/* How the monitor stands between a program and the next definitions of MPI functions. */
+/* The definitions of MPI functions between which the monitor stands: its own and the next ones. */
 #pragma once
 
 #include <mpi.h>

@@ -1,5 +1,5 @@
 /*
- * Whether all ranks of the job have the monitor, and the variable MPIRT_MONITOR with the same
+ * Finds whether all ranks of the job have the monitor, and the variable MPIRT_MONITOR with the same
  * words.
  *
  * A message, a collective's too, may be received by the program of a rank without the monitor, so
@@ -20,7 +20,7 @@
    MPI_Init returns when all ranks have called it, so no mark of this job is among that. */
 void presence_begin(const char *words);
 
-/* Whether all are there: the same on all ranks that have the monitor. Waits for the others for up
+/* True if all are there: the same on all ranks that have the monitor. Waits for the others for up
    to 10 s. If not, the error says who isn't there, but only on the lowest rank that is; elsewhere
    its text is empty. */
 bool presence_agree(int rank, int ranks, struct bc_error *error);

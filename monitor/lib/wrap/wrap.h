@@ -10,7 +10,7 @@
 /* `parameters` and `arguments` are lists in parentheses already.
    NOLINTBEGIN(bugprone-macro-parentheses) */
 
-/* What is in the parentheses, for lists that something is added to. */
+/* The content of the parentheses, for lists to which something is added. */
 #define UNPACK(...) __VA_ARGS__
 
 /* While it is not monitored the wrapper does nothing but ask. Else `before` and `after` are what it
