@@ -7,11 +7,6 @@
  * number is below a limit, which is halved, and with it the calls that are kept, whenever these are
  * too many. So they are spread evenly over the run, however long that is (Bernoulli sampling;
  * compare J. S. Vitter, "Random Sampling with a Reservoir", ACM TOMS 11(1), 1985).
- *
- * The time of all calls together is known. Mostly what makes a call long is waiting, so that the
- * time of all tells more of the waiting in all than the calls that were kept do by themselves: few
- * long ones may be among these or not (the regression estimator: W. G. Cochran, "Sampling
- * Techniques", 3rd edition, 1977, chapter 7).
  */
 #pragma once
 
@@ -78,15 +73,3 @@ struct late {
 /* Adds a call of this function. The call's number is set here. Returns whether there was room for
    its series. Local; the caller has the monitor's lock. */
 bool late_add(struct late *late, int communicator, int kind, struct late_call call);
-
-/* A mean over all calls of a series. */
-struct late_mean {
-    double mean;
-    double error; /* standard error, for the calls that were not kept */
-    double shift; /* by how much it differs from the mean of the calls that were kept */
-};
-
-/* The mean of what a rank waited, from what it waited in each of the calls that the series kept, in
-   any unit, of which a tick has `tick`. It waits only where it has this part. Local. */
-struct late_mean late_mean(const struct late_series *series, const double waited[],
-                           enum late_part part, double tick);

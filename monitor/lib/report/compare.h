@@ -18,6 +18,11 @@
  * key, until a rank has that of all of the communicator's processes; that one hands the result
  * back. Each rank sends and receives for a series of its own, and for those that it passes on, two
  * messages for each rank below it: no collectives, and no memory that grows with the ranks.
+ *
+ * The time of all calls together is known. Mostly waiting makes a call long, so the time of all
+ * calls tells more of their waiting than the calls that were kept do alone: few long ones may be
+ * among these or not (the regression estimator: W. G. Cochran, "Sampling Techniques", 3rd edition,
+ * 1977, chapter 7).
  */
 #pragma once
 
@@ -32,6 +37,18 @@ struct late_item {
     const struct late_series *series;
     enum late_wait wait;
 };
+
+/* A mean over all calls of a series. */
+struct late_mean {
+    double mean;
+    double error; /* standard error, for the calls that were not kept */
+    double shift; /* by how much it differs from the mean of the calls that were kept */
+};
+
+/* Returns the mean waiting of a rank, from that in each of the calls that the series kept, in any
+   unit, of which a tick has `tick`. The rank waits only where it has this part. Local. */
+struct late_mean late_mean(const struct late_series *series, const double waited[],
+                           enum late_part part, double tick);
 
 /* The waiting of a rank in the calls of a series, in ns a call. */
 struct late_waiting {
