@@ -30,7 +30,7 @@
 #define LOOP_NS 10000.0
 #define REPETITIONS_MAX 65536
 
-/* Timeout in the snapshot: no call takes as long, but the monitor has to look. */
+/* The snapshot's timeout: no call takes as long, but the monitor has to look. */
 #define TIMEOUT_US 1e6
 
 struct monitor_overhead {
@@ -73,14 +73,7 @@ static void check_monitor(int code)
         bc_abort("the monitor says: %s", MPIX_Monitor_error_string(code));
 }
 
-/* True if the difference is as precise as the settings ask for. Local. */
-static bool is_precise(const struct bc_run *run, const struct row *row)
-{
-    return bc_run_is_precise(run, &row->samples, row->in_time,
-                             &(struct bc_precise_value){.subtrahend = 1}, 1);
-}
-
-static void measure(struct state *overhead, struct bc_visit *visit)
+static void measure(struct monitor_overhead *overhead, struct bc_visit *visit)
 {
     const struct bc_run *const run = overhead->run;
     struct monitor_row *const row = visit->row;
@@ -102,8 +95,8 @@ static void measure(struct state *overhead, struct bc_visit *visit)
         check_monitor(MPIX_End_monitor(&request, &handle));
 }
 
-/* Forms the results of a row from its samples. Local; rank 0. */
-static void summarize(const struct bc_run *run, const struct row *row,
+/* Fills in the results of the samples. Local; rank 0. */
+static void summarize(const struct bc_run *run, const struct monitor_row *row,
                       struct monitor_overhead_result *result)
 {
     const struct bc_samples *const samples = &row->store.samples;
