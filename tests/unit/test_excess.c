@@ -4,7 +4,9 @@
 #include "helpers.h"
 #include "streams.h"
 
-#include "mpi_overhead/measure.h"
+#include "mpi_overhead/mpi_overhead.h"
+
+static const struct bc_run run = {.settings = {.confidence_pct = 95.0, .estimator = BC_MEDIAN}};
 
 /* Visits of rounds of 1000 and 1010 ns, a bit more in each visit, of which a share has stops. */
 static struct bc_samples stopped_rounds(int visits, double share)
@@ -29,7 +31,7 @@ TEST(excess_is_that_of_undisturbed_rounds)
 {
     for (int seldom = 0; seldom < 2; seldom++) {
         struct bc_samples samples = stopped_rounds(6, seldom ? 0.05 : 0.7);
-        const struct bc_summary excess = overhead_excess(&samples, 1, 0, 0.95);
+        const struct bc_summary excess = overhead_excess(&run, &samples, 1, 0);
         assert_near(excess.value, 10.0, 0.5);
         assert_true(excess.interval.lo <= 10.0 && excess.interval.hi >= 10.0);
         assert_true(excess.interval.lo <= excess.value && excess.value <= excess.interval.hi);
@@ -47,7 +49,7 @@ TEST(excess_depends_on_the_quantile)
         for (int i = 0; i < 100; i++)
             bc_samples_append(&samples, (double[]){1000.0, i < 10 ? 1010.0 : 1013.0 + v}, 2, 0);
     }
-    const struct bc_summary excess = overhead_excess(&samples, 1, 0, 0.95);
+    const struct bc_summary excess = overhead_excess(&run, &samples, 1, 0);
     assert_near(excess.value, 10.0, 0.0);
     assert_near(excess.interval.hi - excess.value, 5.5, 0.6);
     assert_near(excess.value - excess.interval.lo, 5.5, 0.6);
@@ -57,8 +59,8 @@ TEST(excess_depends_on_the_quantile)
 TEST(excess_of_one_visit_is_the_median_difference)
 {
     struct bc_samples samples = stopped_rounds(1, 0.05);
-    const struct bc_summary excess = overhead_excess(&samples, 1, 0, 0.95);
-    const struct bc_summary median = bc_samples_summarize(&samples, 1, 0, BC_MEDIAN, 0.95);
+    const struct bc_summary excess = overhead_excess(&run, &samples, 1, 0);
+    const struct bc_summary median = bc_samples_summary(&run, &samples, 1, 0);
     assert_memory_equal(&excess, &median, sizeof excess);
     bc_samples_free(&samples);
 }

@@ -1,6 +1,6 @@
 /* The fit of a plateau and a line: known knees are found. */
 #include "helpers.h"
-#include "mpi_overhead/measure.h"
+#include "mpi_overhead/mpi_overhead.h"
 
 /* Makes points at 1, 2, 4 ... ns of work on a curve of known plateau and overhead; returns their
    number. */
