@@ -1,6 +1,5 @@
 /*
- * Starts on a shared clock where clocks are odd. What clocks that differ make of them is in
- * tests/virtual/clock_test.py.
+ * Starts on a shared clock if clocks are odd; tests/virtual/clock_test.py has clocks that differ.
  */
 #include "ranks.h"
 
@@ -27,15 +26,13 @@ TEST(odd_clocks_end)
     int64_t (*const usual_clock)(void) = bc_clock_read;
     for (int i = 0; i < 2; i++) {
         bc_clock_read = clocks[i];
-        struct bc_start_window *const window = bc_window_starter.create(&job, &cost, 0.2);
+        struct bc_start_window *const window = bc_start_window_create(&job, &cost, 0.2);
         for (int j = 0; j < 10; j++)
             bc_start_window_wait(window);
-        bc_window_starter.destroy(window);
+        bc_start_window_destroy(window);
     }
     bc_clock_read = usual_clock;
-    assert_near(bc_start_window_time(NULL, 0, 5, 12), 7.0, 0.0);
-    assert_null(bc_start_window_starts(NULL));
-    bc_window_starter.destroy(NULL);
+    bc_start_window_destroy(NULL);
 }
 
 static void describe_job(void) { bc_job_describe(&job); }
