@@ -70,11 +70,10 @@ if [ -z "$results" ]; then
     done
 fi
 
-# The suite says how long it will take, and how far it is. What it could measure is
-# reported whatever failed.
+# The suite says how long it will take, and how far it is. What it could measure is reported whatever failed.
 status=0
-passing_signals sh "$COMMCOST_TOP/run_scripts/run_suite.sh" ${measured:+"$measured"} --build="$build" \
-    ${ranks:+"--ranks=$ranks"} "$where=$results" || status=$?
+passing_signals commcost quickstart ${measured:+"$measured"} --build="$build" ${ranks:+"--ranks=$ranks"} \
+    "$where=$results" || status=$?
 if [ -n "$signalled" ]; then
     again=$(commcost paste ${MPICC:+env "MPICC=$MPICC"} "$COMMCOST_TOP/run_scripts/quickstart.sh" "--resume=$results")
     echo "quickstart.sh: SIG$signalled: to resume and make the report: $again" >&2
@@ -82,10 +81,5 @@ if [ -n "$signalled" ]; then
 fi
 set -- "$results"/*.tsv
 [ -e "$1" ] || exit "$status"
-
-sh "$COMMCOST_TOP/run_scripts/report_text.sh" --beside "$results"
-page=$(sh "$COMMCOST_TOP/run_scripts/report.sh" "$results") || status=1
-sh "$COMMCOST_TOP/run_scripts/report_text.sh" --short "$results"
-[ -z "$page" ] || printf 'Page: %s    Table: %s\n' "${page#"$PWD/"}" "${results#"$PWD/"}/summary.tsv"
 program=$(commcost launcher "$build" "$build/halo/halo" --format=table) && echo "One program: $program"
 exit "$status"

@@ -20,7 +20,7 @@ from case import Case, each
 from commcost import command
 from commcost.compare import bench_compare
 from commcost.cost import program_cost
-from commcost.report import picture_panels, plot, report
+from commcost.report import picture_panels, plot, report_page
 from commcost.result import summary_table, tables
 from commcost.result.result_reader import ResultError
 from commcost.scorecard import scorecard
@@ -72,7 +72,7 @@ class BrokenResults(Case):
             paths = [str(self.folder / "base")]
         for use in (lambda: bench_compare.main([paths[-1], paths[0]]),
                     lambda: summary_table.summarize(paths),
-                    lambda: report.page_of(paths, tables.Tables(paths), {}).as_html(),
+                    lambda: report_page.Report(paths, tables.Tables(paths)).page({}).as_html(),
                     lambda: scorecard.text_of(scorecard.card_of(tables.Tables(paths)))):
             try:
                 with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), \
@@ -290,8 +290,8 @@ class Fields(Case):
                 lambda: bench_compare.main(["--force", base, new]), lambda: bench_compare.main(["--format=table", base, new]),
                 lambda: summary_table.summarize([str(self.folder / "new")]),
                 lambda: summary_table.summarize([new, base], ",", True),
-                lambda: report.page_of([new, base], tables.Tables([new, base]), {}).as_html(),
-                lambda: report.page_of([launches], tables.Tables([launches]), {}).as_markdown(),
+                lambda: report_page.Report([new, base], tables.Tables([new, base])).page({}).as_html(),
+                lambda: report_page.Report([launches], tables.Tables([launches])).page({}).as_markdown(),
                 lambda: scorecard.text_of(scorecard.card_of(tables.Tables([launches]))), draw, merge):
             yield use
 
@@ -323,7 +323,7 @@ class Fields(Case):
         def show():
             read = tables.Tables([path])
             scorecard.text_of(scorecard.card_of(read))
-            report.page_of([path], read, {}).as_html()
+            report_page.Report([path], read).page({}).as_html()
         yield resume
         yield show
 

@@ -10,7 +10,8 @@ import unittest.mock
 from case import Case, each
 from commcost import page
 from commcost.compare import bench_compare
-from commcost.report import report
+from commcost.report import report_page
+from commcost.report.report import text_main
 from commcost.result import intervals, tables
 from commcost.result.intervals import Measured
 from commcost.scorecard import fact_lines, scorecard
@@ -709,7 +710,7 @@ class Whole(CardCase):
                                     "predicted_pct": 2.0, "slowdown_pct": 3.0}]),
             ("monitor_overhead", MONITOR, [{"call": "MPI_Send", "mode": "on", "added_ns": 40.0}])]
         title = self.card(*every).title
-        made = report.page_of([str(self.folder)], tables.Tables([str(self.folder)]), {})
+        made = report_page.Report([str(self.folder)], tables.Tables([str(self.folder)])).page({})
         text = made.as_markdown()
         before, _, after = text.partition("## What it costs")
         assert before == f"# What communication costs: {self.folder.name}\n\n{title}\n\n"
@@ -816,7 +817,7 @@ Does it pay?
         self.card(("halo", HALO, swaps("10x10x10", put=4.0)))
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
-            assert report.text_main(["--short", str(self.folder)]) == 0
+            assert text_main(["--short", str(self.folder)]) == 0
         assert said.getvalue().startswith("commcost on vm: ")
 
     def test_what_changed(self):
@@ -837,7 +838,7 @@ Does it pay?
         assert lines[0].note == "by +100 % at most: syncbench sync_us (sync ring, ranks 2)"
         assert bench_compare.SLOWER.capitalize() == lines[0].what
         # The page has the row: twice the median of 10 µs, and p of 2 of 184,756 ways, times two rows.
-        text = report.page_of([str(new), str(base)], tables.Tables([str(new), str(base)]), {}).as_markdown()
+        text = report_page.Report([str(new), str(base)], tables.Tables([str(new), str(base)])).page({}).as_markdown()
         row, = re.findall(r"\| syncbench \|.*\| slower \|", text)
         assert row == ("| syncbench | sync ring, ranks 2 | sync_us | 10.0000 | 20.0000 | +100.0 % | +98.0 to +102.0 % | "
                        "2.2e-05 | slower |"), row

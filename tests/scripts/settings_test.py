@@ -5,7 +5,7 @@ import re
 
 from case import Case, Near, each
 from commcost.compare import best_setting
-from commcost.report import report
+from commcost.report import report_page, report_sections
 from commcost.result import rank_test, tables
 from commcost.result.launches import read_launches
 from commcost.scorecard import scorecard
@@ -79,7 +79,7 @@ class Settings(Case):
 
     def test_page(self):
         path = self.results(A_0={"ring": 10, "MPI barrier": 5}, A_1={"ring": 11, "MPI barrier": 5})
-        made = report.page_of([path], tables.Tables([path]), {})
+        made = report_page.Report([path], tables.Tables([path])).page({})
         text = made.as_markdown()
         card = scorecard.text_of(scorecard.card_of(tables.Tables([path]), best_setting.best_of_result(path, tables.Tables([path]))))
         assert ("Best setting\n"
@@ -106,7 +106,7 @@ class Settings(Case):
         ps = {"signed-rank": rank_test.signed_rank_p([math.log(y / x) for x, y in zip(*times.values())]),
               "rank-sum": rank_test.rank_sum_p(*times.values())}
         assert ps[name] == min(ps.values())
-        section, = (part for part in report.page_of([path], tables.Tables([path]), {}).sections
+        section, = (part for part in report_page.Report([path], tables.Tables([path])).page({}).sections
                     if getattr(part, "heading", "") == "Which setting is best?")
         text, grid = section.parts[0].text, section.parts[-1]
         assert f"the {name} test" in text, text
@@ -133,7 +133,7 @@ class Settings(Case):
         found = tables.Tables([path])
         assert scorecard.card_of(found, best_setting.best_of_result(path, found)).mind == [
             f"Setting A=2: all launches{said} failed: see {from_here(path)}/runs/1/syncbench@3.log."]
-        text = report.page_of([path], found, {}).as_markdown()
+        text = report_page.Report([path], found).page({}).as_markdown()
         assert "syncbench@3 (A=2): 2 launches failed and are missing here" in text, text
         assert "syncbench@2 (A=1): 1 launch failed and is missing here" in text, text
 
@@ -143,7 +143,7 @@ class Settings(Case):
         text = (self.folder / "syncbench.tsv").read_text()
         (self.folder / "syncbench.tsv").write_text(text.replace("# columns", (
             "# mpi_variable: A=0\n# mpi_variable: AA=0\n# mpi_variable: A=\n# columns")))
-        assert report.said_of(tables.Tables([path]), tables.NEW, "mpi_variable") == "AA=0; A="
+        assert report_sections.said_of(tables.Tables([path]), tables.NEW, "mpi_variable") == "AA=0; A="
 
     def test_points(self):
         """What is in percent itself gains points: 60 against 2 % is no gain of 2900 %."""

@@ -5,8 +5,8 @@ import shutil
 from case import Case, each
 from commcost.command import UsageError
 from commcost.compare import bench_compare
-from commcost.report import picture_panels, pictures, report
-from commcost.result import benchmarks, row_labels, summary_table, tables
+from commcost.report import picture_panels, pictures, report_page
+from commcost.result import row_labels, summary_table, tables
 from commcost.result.launches import read_launches
 from commcost.result.result_reader import ResultError
 from commcost.scorecard import fact_lines, scorecard
@@ -132,7 +132,7 @@ class Apart(Case):
                                 ("Barrier of 4 processes, tag b", "50.0 µs", "50.0 – 50.0")]
         read = tables.Tables([str(folder)])
         assert [(row.keys["tag"], row.median("sync_us")) for row in read.rows("syncbench")] == [("a", 5), ("b", 50)]
-        page = report.page_of([str(folder)], read, {}).as_markdown()
+        page = report_page.Report([str(folder)], read).page({}).as_markdown()
         assert "| MPI barrier, tag a | 5.00 |" in page and "27.5" not in page, page
         assert drawn(folder, "syncbench") == {"MPI barrier, tag a": ["5.0"], "MPI barrier, tag b": ["50.0"]}
         assert "syncbench\ta\tMPI barrier\tNA\t4\tsync_us\tus\t5.00000\t" in summary_table.summarize([str(folder)])[0]
@@ -176,7 +176,7 @@ class Apart(Case):
                 self.barrier(f"runs/{run}/collective_{value}".replace(" ", ""), time_us, **{"ranks": 4, key: value})
         folder = self.folder / "runs"
         assert set(said(folder)) == {(named[0], "1.00 µs", "1.00 – 1.00"), (named[1], "212 µs", "212 – 212")}
-        page = report.page_of([str(folder)], tables.Tables([str(folder)]), {}).as_markdown()
+        page = report_page.Report([str(folder)], tables.Tables([str(folder)])).page({}).as_markdown()
         assert "106.5" not in page and "| 212 |" in page, page
         launches = read_launches([str(self.folder)])
         found = {(dict(zip(series.schema.keys, series.keys))[key], *launches.values(series, 0).values)

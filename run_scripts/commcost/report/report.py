@@ -1,247 +1,33 @@
-"""report.sh and report_text.sh: what results say, on one page.
-
-First the scorecard (scorecard.py). Then for each question a picture, a matrix and, closed, the
-rows (questions.py); what changed from a base; warnings; machine and notes.
-"""
+"""report.sh and report_text.sh, and what quickstart.sh does with its results."""
 
 import os
 import re
-import shutil
 import tempfile
 
-from commcost import command, page
-from commcost.command import complain
-from commcost.compare import bench_compare, best_setting
-from commcost.page import Closed, Column, Figure, Grid, Items, Mark, Page, Section, Text, readable
-from commcost.report import plot, question_sections
-from commcost.result.result_reader import ResultError
-from commcost.result.tables import BASE, NEW, read_tables
-from commcost.scorecard import scorecard
-from commcost.suite import suite_folder
-from commcost.words import UNSURE, counted, decimals, listed, six_digits
-
-LONG_TABLE = 30     # rows, from which on it is closed
-NAMES_SHOWN = 12    # results that a warning names
-VALUES_SHOWN = 4    # of a key of the metadata
-
-# Keys of the metadata, and what they are called.
-MACHINE = {
-    "processor": "processor", "processors": "logical processors", "cores": "cores",
-    "kernel": "system", "nodes": "nodes", "ranks": "processes",
-    "ranks_per_node": "processes per node", "hosts": "hosts: processes", "binding": "binding",
-    "mpi_library": "MPI library", "mpi_built_with": "built with", "mpi_device": "MPI device",
-    "mpi_standard": "MPI standard", "mpi_abi": "standard ABI of MPI",
-    "thread_level": "thread level", "mpi_variable": "MPI variables set", "compiler": "compiler",
-    "compiler_flags": "compiler flags", "program": "program", "version": "commcost version",
-    "commit": "commcost commit", "clock": "clock", "job_id": "job", "date": "measured"}
-
-FOOTER = """Status of a row: ok; budget: the time was up before the interval was as narrow as asked;
-max-size: no size took the cutoff time; no-knee: no overhead showed in the time; FAIL:
-wrong data. Values are in the units that the headings give; MB is 2^20 bytes, a double 8 bytes, NA a
-value that does not exist. Made by commcost; the .tsv files of the results have all columns."""
+from commcost import command
+from commcost.command import Parser, complain
+from commcost.page import readable
+from commcost.report.report_page import Report
+from commcost.result.tables import read_tables
+from commcost.scorecard.scorecard import text_of
 
 
-def card_sections(card):
-    sections = [Section(f"card{place}", part.heading, [card_grid(part)], "card")
-                for place, part in enumerate(card.parts, 1)]
-    return sections + ([Section("mind", "Mind", [Items(card.mind, "warnings")], "card")] if card.mind else [])
+def path_beside(result, ending, output=None):
+    """Where a report goes: to `output` if given, else beside the result."""
+    return command.beside(result, output, os.path.join(result, "report." + ending) if os.path.isdir(result) else
+                          re.sub(r"\.tsv$", "", result) + "." + ending)
 
 
-def card_grid(part):
-    """One fact a row, without columns that are empty in all."""
-    has_launches = any(line.launches for line in part.lines)
-    columns = {
-        Column("", "what"): [Mark(line.what, "", "".join(line.rows[:1])) for line in part.lines],
-        Column("", "since"): [line.since for line in part.lines],
-        Column("typical" if has_launches else "", "typical"): [
-            Mark(line.typical, " ".join(["value", *question_sections.LETTERS.get(line.typical, ())[1:]]))
-            for line in part.lines],
-        Column("launches"): [Mark(line.launches, "value") for line in part.lines],
-        Column("", "note"): [scorecard.unbroken(line.remark) for line in part.lines]}
-    return page.grid_of({column: cells for column, cells in columns.items() if any(map(str, cells))}, "facts")
-
-
-def remarks_of(table, kind):
-    """The texts of a file's remarks of a kind, and what is wrong with it."""
-    texts = [re.sub("^run [0-9]+: ", "", remark.text) for remark in table.remarks if remark.kind == kind]
-    if kind == "warning":
-        texts += ["wrong data: rows with status FAIL" for row in table.rows if row.get("status") == "FAIL"]
-        texts += ["the result was cut off (no # end: at its end): rows are missing, and the last one may be broken"
-                  ] if table.is_cut_off else []
-    return texts
-
-
-def causes(tables, kind):
-    """Items: all remarks of a kind, those that differ in numbers only as one."""
-    found = {}
-    for table in tables.tables:
-        name = table.name + (" (base)" if table.side == BASE else "")
-        for text in remarks_of(table, kind):
-            texts, results = found.setdefault(re.sub(r"[0-9]+(\.[0-9]+)?", "0", text), ({}, {}))
-            texts[text] = max(map(float, re.findall(r"([0-9]+(?:\.[0-9]+)?) %", text)), default=0.0)
-            results[name] = results.get(name, 0) + 1
-    return [cause_of(*cause) for cause in found.values()]
-
-
-def cause_of(texts, results):
-    """The Item of texts with their largest percentages, of which it shows the first with the largest, and how often
-    results have one."""
-    also = f" (and {len(texts) - 1} like it, with other numbers)" if len(texts) > 1 else ""
-    names = [name + (f" ({count} times)" if count > 1 else "") for name, count in results.items()]
-    return f"{max(texts, key=texts.get)}{also}\n{listed(names, NAMES_SHOWN + 1)}"
-
-
-def failed_launches(path):
-    """Items about launches of a suite's folder that have no result, a program each, in a setting if some are varied."""
-    failed, settings = {}, suite_folder.Folder(path).settings()
-    for (run, name), result in suite_folder.Folder(path).last_results().items():
-        if result == "failed":
-            failed.setdefault(name, []).append(run)
-    called = {name: f"{name} ({settings[name]})" if name in settings else name for name in failed}
-    return [f"{called[name]}: {counted(len(runs), 'launch', 'launches')} failed and {'is' if len(runs) == 1 else 'are'} "
-            f"missing here\nruns/{runs[0]}/{name}.log says more" for name, runs in failed.items()]
-
-
-def warnings_section(paths, tables, pictures_note):
-    items = [item for path in paths for item in failed_launches(path)]
-    items += causes(tables, "warning") + tables.left + list(filter(None, [pictures_note]))
-    return Section("warnings", f"Warnings: {len(items)}" if items else "Warnings",
-                   [Items(items, "warnings") if items else Text("No warnings.")])
-
-
-def said_of(tables, side, key):
-    """What a side's metadata say of a key: all different values, up to VALUES_SHOWN; without variables that were varied,
-    of which the metadata have the first setting's."""
-    values = dict.fromkeys(value for table in tables.of(side)
-                           for value in table.metadata.get(key, ()) if value not in ("", "NA"))
-    if key == "mpi_variable":
-        settings = {row.get(best_setting.SETTING, "") for table in tables.of(side) for row in table.rows}
-        values = [value for value in values if not any(f" {value} " in f" {setting} " for setting in settings)]
-    if key == "date":
-        values.update(dict.fromkeys(value for table in tables.of(side)
-                                    for value in table.metadata.get("last_date", ())))
-        dates = sorted(value.replace("T", " ", 1) for value in values)
-        return " to ".join(dict.fromkeys(dates[:1] + dates[-1:]))
-    if key != "mpi_variable" and len(values) > VALUES_SHOWN:
-        values = [*list(values)[:VALUES_SHOWN], "..."]
-    return command.plain("; ".join(values))
-
-
-def machine_section(tables):
-    both = len(tables.sides) > 1
-    heads = [tables.labels[side] + (" (base)" if side == BASE else "") for side in tables.sides] if both else [""]
-    rows = []
-    for key, heading in MACHINE.items():
-        said = [said_of(tables, side, key) for side in tables.sides]
-        differs = both and said[0] != said[1] and key != "date"
-        rows += [page.Row([heading, *said], kind="differs" if differs else "")] if any(said) else []
-    parts = [Grid([Column("", "key"), *map(Column, heads, tables.sides)], rows, "machine")]
-    parts += [Text("What differs between the two is marked.", small=True)] if both else []
-    notes = causes(tables, "note")
-    if notes:
-        parts.append(Closed("notes", f"Notes of the programs: {len(notes)}", [Items(notes, "notes")]))
-    return Section("machine", "Machine and runs", parts)
-
-
-# The classes of verdicts' rows, in the order in which they are shown; "" for all others.
-CLASSES = ("loses", "differs", "pays", "")
-CLASS_OF = {bench_compare.SLOWER: "loses", bench_compare.FAILED: "loses", bench_compare.MISSING: "differs", bench_compare.ADDED: "differs",
-            bench_compare.FASTER: "pays"}
-
-
-def comparison_section(comparison, refused):
-    """What changed from the base (compare.Comparison), slower rows first, the largest change first; or why nothing can
-    be compared."""
-    if refused:
-        return Section("comparison", "What changed, row by row", [Text(f"Nothing can be compared: {refused}.")])
-    parts = [Text("Each row of both results against each other, as bench_compare does: the change from the base with "
-                  "its interval, and how likely so large a difference is by chance (p).")]
-    graded = sorted(comparison.changes, key=lambda change: (CLASSES.index(CLASS_OF.get(change.verdict, "")),
-                                                            -abs(change.change_pct or 0)))
-    changed = [change for change in graded if change.verdict in CLASS_OF]
-    same, more = graded[len(changed):], changed[LONG_TABLE:]
-    if changed:
-        parts.append(grid_of_changes(changed[:LONG_TABLE]))
-    if more:
-        parts.append(Closed("more_changes", f"{len(more)} more that changed", [grid_of_changes(more)]))
-    if same:
-        parts.append(Closed("same", f"Same, or not clear: {counted(len(same), 'row')}", [grid_of_changes(same)]))
-    remarks = [text for _, text in comparison.remarks]
-    if remarks:
-        parts.append(Closed("other_differences", f"What else differs: {len(remarks)}", [Items(remarks, "warnings")]))
-    return Section("comparison", "What changed, row by row", parts)
-
-
-def grid_of_changes(changes):
-    columns = [*map(Column, ("benchmark", "row", "quantity")), *(Column(*names, True) for names in (
-        ("base", ""), ("new", ""), ("change", ""), ("range", "change range"), ("p", ""))), Column("verdict")]
-
-    def cells(change):
-        unit, series = "" if change.points else " %", change.series
-        return [series.schema.benchmark, scorecard.named_keys(series), series.quantity, six_digits(change.base),
-                six_digits(change.new), "NA" if change.change_pct is None else f"{change.change_pct:+.1f}{unit}",
-                "NA" if change.interval is None else "{:+.1f} to {:+.1f}".format(*change.interval) + unit,
-                "NA" if change.corrected_p is None else f"{change.corrected_p:.2g}", change.verdict]
-
-    return Grid(columns, [page.Row(list(map(command.plain, cells(change))), kind=CLASS_OF.get(change.verdict, ""))
-                          for change in changes], "rows compare")
-
-
-def settings_section(best):
-    """Which setting is best, row by row."""
-    settings = list(dict.fromkeys(name for row in best for name in row.medians))
-    columns = [*map(Column, ("benchmark", "row", "quantity", "best")),
-               Column("first ahead of second by (%, or points)", "gain", True), Column("p", "", True),
-               *(Column(name, f"setting {name}", True) for name in settings)]
-    grid = Grid(columns, [page.Row(
-        [row.schema.benchmark, scorecard.named_keys(row), row.quantity, row.name if row.sure else UNSURE,
-         decimals(row.gain_pct, 1), f"{row.p:.3g}", *(six_digits(row.medians.get(name)) for name in settings)],
-        kind="pays" if row.sure else "") for row in best])
-    said = f"{sum(row.sure for row in best)} of {counted(len(best), 'row')} have a best setting"
-    return Section("settings", "Which setting is best?", [
-        Text("The median of each setting over its launches. A setting is called best if it is better than every other "
-             "setting in most runs, and by a test: the rank-sum test over launches, or the signed-rank test over "
-             "launches of the same run. Corrected for both tests, all pairs and all rows, p is at most "
-             f"{best_setting.ALPHA:g}."),
-        *([Text(f"{said}."), grid] if len(best) <= LONG_TABLE else [Closed("all_settings", said, [grid])])])
-
-
-def draw_pictures(tables, into, say):
-    """Draws a picture of each group of kinds: Figures by group, and what is to be said where that failed."""
-    if shutil.which("gnuplot") is None:
-        say("no gnuplot: a page without pictures")
-        return {}, "There are no pictures: gnuplot is not installed here (Debian: gnuplot-nox)."
-    figures, note = {}, ""
-    for group, kinds in plot.groups_of(tables).items():
-        drawn, good = plot.draw_group(tables, group, kinds, plot.Drawing(into, ("svg",), most=1), say)
-        for picture, path in drawn:
-            figures[group] = Figure(path, picture.name, picture.title)
-        note = note if good else "Some pictures could not be drawn."
-    return figures, note
-
-
-def page_of(paths, tables, drawn, pictures_note=""):
-    """The Page of a result, or of two."""
-    title = f"What communication costs: {tables.labels[NEW]}"
-    if BASE in tables.labels:
-        title += f" against {tables.labels[BASE]}"
-    best, comparison, sections, refused = best_setting.best_of_result(paths[0], tables), None, [], ""
-    if len(paths) > 1:
-        try:
-            comparison = bench_compare.compare_sides(([paths[1]], [paths[0]]), bench_compare.Limits(0.01, 5.0, 0.95))
-        except ResultError as error:
-            refused = str(error)
-        sections.append(comparison_section(comparison, refused))
-    card = scorecard.card_of(tables, best, comparison.changes if comparison else [])
-    answers = card_sections(card)
-    sections += ([settings_section(best)] if best else []) + question_sections.sections_of(tables, drawn)
-    return Page(title, [Text(card.title), *answers, *sections, warnings_section(paths, tables, pictures_note),
-                        machine_section(tables)], FOOTER.replace("\n", " "), first_listed=1 + len(answers))
+def write_html(program, report, output, is_named):
+    """Writes the page with pictures."""
+    with tempfile.TemporaryDirectory() as folder:
+        text = report.page_with_pictures(folder, lambda text: complain(program, text)).as_html()
+    command.write_to(output, text, is_named)
 
 
 def main(words):
     program = "report.sh"
-    made = command.Parser(
+    made = Parser(
         program, f"{program} [OPTION]... [--base=BASE_RESULTS] RESULTS",
         """Makes one HTML page of a results folder, or of one file: what the results say in
 short, for each question a picture, a table of verdicts and all rows, warnings
@@ -252,31 +38,21 @@ network.""")
     options = made.parse_with_base(words)
     tables = read_tables(program, options.paths)
     output = path_beside(options.paths[0], "html", options.output)
-    with tempfile.TemporaryDirectory() as folder:
-        drawn, note = draw_pictures(tables, folder, lambda text: complain(program, text))
-        text = page_of(options.paths, tables, drawn, note).as_html()
-    command.write_to(output, text, bool(options.output))
+    write_html(program, Report(options.paths, tables), output, bool(options.output))
     print(output)
     return command.EXIT_DONE
 
 
-def path_beside(result, ending, output=None):
-    """Where a report goes: to `output` if given, else beside the result."""
-    return command.beside(result, output, os.path.join(result, "report." + ending) if os.path.isdir(result) else
-                          re.sub(r"\.tsv$", "", result) + "." + ending)
-
-
 def text_main(words):
     program = "report_text.sh"
-    made = command.Parser(
+    made = Parser(
         program, f"{program} [OPTION]... RESULTS",
         """Writes the same report as report.sh as Markdown, without pictures and without what
 is closed there, all rows: to stdout.""")
     made.add_argument("--beside", action="store_true", help="to RESULTS/report.md, or beside the file")
     made.add_argument("--short", action="store_true", help="only what the results say in short, as text")
     options = made.parse_with_results(words, 1)
-    first, tables = options.paths[0], read_tables(program, options.paths)
-    text = (readable(scorecard.text_of(scorecard.card_of(tables, best_setting.best_of_result(first, tables))))
-            if options.short else page_of(options.paths, tables, {}).as_markdown())
-    command.write_to(path_beside(first, "md") if options.beside else None, text, False)
+    report = Report(options.paths, read_tables(program, options.paths))
+    text = readable(text_of(report.card)) if options.short else report.page({}).as_markdown()
+    command.write_to(path_beside(options.paths[0], "md") if options.beside else None, text, False)
     return command.EXIT_DONE

@@ -112,7 +112,9 @@ class Launches:
     statuses   by schema and values of the keys: the worst status of launches that count
     """
 
-    def __init__(self):
+    def __init__(self, opened=Result):
+        """`opened` opens a result: Result, or KeptResults.opened."""
+        self._opened = opened
         self.series, self.launches, self.warnings, self.notes = {}, [], [], []
         self.said, self.statuses, self.mixtures = {}, {}, []
         self._rows, self._files = {}, []  # by schema and keys: the worst status by launch; Results
@@ -125,7 +127,7 @@ class Launches:
         for file in files:
             first = len(self.launches)
             try:
-                with Result(file) as result:
+                with self._opened(file) as result:
                     self._add_file(side, result)
             except ResultError as error:
                 if file == path or len(self.launches) == LAUNCHES_MAX:
@@ -367,9 +369,9 @@ def key_columns(schemas, others):
     return list(keys)
 
 
-def read_launches(*sides):
+def read_launches(*sides, opened=Result):
     """The Launches of sides, each the paths of its results."""
-    launches = Launches()
+    launches = Launches(opened)
     for side, paths in enumerate(sides):
         for path in paths:
             launches.add(side, path)

@@ -95,7 +95,7 @@ class Result:
         self.path = path
         self.head, self.metadata, self.roles, self.remarks = [], {}, {}, []
         self.header, self.keys, self._added = [], [], []  # (index, value) of cells that rows lack
-        self.end = self.cut_line = self.digest = None
+        self.end = self.cut_line = self.digest = self._kept = None
         self._number, self._whole, self.is_foreign, self.is_short = 0, True, False, False
         self._hash = hashlib.blake2b(digest_size=16)
         try:
@@ -162,8 +162,18 @@ class Result:
         line = "" if self.is_foreign else f"line {self._number}: "
         raise ResultError(f"{self.path:.{PATH_SHOWN}}: {line}{text}")
 
+    def keep(self):
+        """Reads the rows, for any number of calls of rows()."""
+        self._kept = [(self._number, cells) for cells in self.rows()]
+
     def rows(self):
-        """The rows, as lists of cells, as many as the header row has. To be called once."""
+        """The rows, as lists of cells, as many as the header row has. To be called once, unless they are kept."""
+        if self._kept is None:
+            yield from self._read_rows()
+        for self._number, cells in self._kept or ():
+            yield cells
+
+    def _read_rows(self):
         count = len(self.header) - len(self._added)
         for line in self._lines():
             if line.startswith("#"):
@@ -319,6 +329,21 @@ class Result:
             self.remarks.append(Remark(kind, text))
         found = re.match("([0-9]{1,18}) rows?(?:, exit ([0-9]{1,9}))?", text) if kind == "end" else None
         self.end = End(int(found.group(1)), int(found.group(2) or 0)) if found else None
+
+
+class KeptResults:
+    """Results that are read once and kept, for several readers."""
+
+    def __init__(self):
+        self._kept = {}
+
+    def opened(self, path):
+        """The Result, as one that is open for reading."""
+        if path not in self._kept:
+            with Result(path) as result:
+                result.keep()
+            self._kept[path] = result
+        return self._kept[path]
 
 
 def cell_text(text):

@@ -15,7 +15,7 @@ from commcost.result import rank_test
 from commcost.result.benchmarks import unit_of
 from commcost.result.intervals import CONFIDENCE
 from commcost.result.launches import Series, Values, key_columns, read_launches
-from commcost.result.result_reader import ResultError, cell_text, labels_of
+from commcost.result.result_reader import Result, ResultError, cell_text, labels_of
 from commcost.words import parsed_number, six_digits
 
 PROGRAM = "summarize.sh"
@@ -90,14 +90,14 @@ def text_of(columns, rows, decimal="."):
     return "".join("\t".join(map(cell, line)) + "\n" for line in cells)
 
 
-def summarize(paths, decimal=".", is_wide=False):
+def summarize(paths, decimal=".", is_wide=False, opened=Result):
     """The summary of results and folders of results, as one text, and what is to be said of it, a
     list of lines. ResultError for what is no result."""
     paths = list(dict.fromkeys(paths))
     are_apart = len(paths) > 1 and any(map(os.path.isdir, paths))
     lines, notes, warnings = [], [], []
     for several, folder in zip([[path] for path in paths], labels_of(paths)) if are_apart else [(paths, "")]:
-        launches = read_launches(several)
+        launches = read_launches(several, opened=opened)
         lines += lines_of(launches, folder)
         notes += launches.notes
         warnings += launches.warnings + launches.mixtures[:MIXTURES_MAX]

@@ -48,10 +48,11 @@ class Tables:
     apart   by kind, the keys that rows have from the metadata, since files differ in it: the metadata's by the column
     """
 
-    def __init__(self, paths):
-        """Reads them; UsageError for what isn't there, ResultError for a file that is broken. Of a
+    def __init__(self, paths, opened=Result):
+        """Reads them, by Result or KeptResults.opened; UsageError for what isn't there, ResultError for a file that is broken. Of a
         folder such files are left out."""
         self.tables, self.left, self._digests, self._rows, self.apart = [], [], {}, {}, {}
+        self._opened = opened
         self.paths = dict(zip((NEW, BASE), paths))
         self.labels = dict(zip((NEW, BASE), map(plain, labels_of(paths))))
         for side, path in self.paths.items():
@@ -73,7 +74,7 @@ class Tables:
     def _add(self, side, file):
         if os.path.isfile(file) and is_made(file):
             return
-        with Result(file) as result:
+        with self._opened(file) as result:
             left = ROWS_MAX - sum(len(table.rows) for table in self.tables)
             rows = [dict(zip(result.header, map(plain, cells))) for cells in itertools.islice(result.rows(), left + 1)]
             if len(rows) > left:
@@ -197,9 +198,9 @@ def files_of(path):
             not os.path.exists(os.path.join(os.path.dirname(file), "run_again.sh"))]
 
 
-def read_tables(program, paths):
+def read_tables(program, paths, opened=Result):
     """The Tables of a command's results, with a line on stderr for each file that is left out."""
-    tables = Tables(paths)
+    tables = Tables(paths, opened)
     for text in tables.left:
         complain(program, text)
     return tables

@@ -8,7 +8,7 @@ import time
 from commcost import command
 from commcost.command import Failure, UsageError, say
 from commcost.result import summary_table
-from commcost.result.result_reader import ResultError
+from commcost.result.result_reader import Result, ResultError
 from commcost.suite import launch_options, launch_processes, launchers, processor_count, suite_folder, suite_plan
 from commcost.suite.launch_options import count, duration, names_any, text
 from commcost.suite.suite_folder import WHOLE
@@ -121,8 +121,8 @@ def read_options(words):
 class Suite:
     """A suite in its folder, from the plan to its end."""
 
-    def __init__(self, options, made, job, argv):
-        self.options, self.plan, self.argv = options, made, argv
+    def __init__(self, options, made, job, argv, opened):
+        self.options, self.plan, self.argv, self._opened = options, made, argv, opened
         self.total = len(made.steps)
         settings = len({step.setting for step in made.steps})
         varied = f" in {settings} settings" if settings > 1 else ""
@@ -158,6 +158,10 @@ class Suite:
             say(f"To resume: {self.resuming()}")
             raise Failure(f"cannot write in {self.folder.path}: no space is left, it was removed, or it "
                           "isn't yours. What is there is whole") from None
+
+    @property
+    def ended_by_signal(self):
+        return self.leave not in (None, BUDGET, JOB_TIME)
 
     def resuming(self):
         """The command that resumes it."""
@@ -197,7 +201,7 @@ class Suite:
         self._launch_all()
         is_merged = self._merge_all()
         try:
-            text, _ = summary_table.summarize([self.folder.path])
+            text, _ = summary_table.summarize([self.folder.path], opened=self._opened)
             replace_file(os.path.join(self.folder.path, "summary.tsv"), text)
         except (ResultError, OSError):
             pass  # there is nothing to be put together, or no space: the results say so
@@ -262,13 +266,13 @@ exec sh {run_suite} \\
     def _launch_all(self):
         run = None
         for number, step in enumerate(self.plan.steps):
+            if self.is_measured(step):
+                continue
             if step.run != run:
                 if run is not None:
                     self._merge_all()
                 run = step.run
                 os.makedirs(os.path.dirname(self.folder.launch_file(step)), exist_ok=True)
-            if self.is_measured(step):
-                continue
             self.signals.look()
             if self.signals.last is None:
                 self._launch(number, step)
@@ -376,6 +380,11 @@ exec sh {run_suite} \\
 
 
 def main(argv):
+    return run_suite(argv)[1]
+
+
+def run_suite(argv, opened=Result):
+    """Runs a suite with these options: the Suite, and the exit status. `opened` opens results, for the summary."""
     options = read_options(argv)
     settings = suite_plan.settings_of(options.vary)
     asked = dict.fromkeys((setting.launcher, setting.build) for setting in settings)
@@ -389,8 +398,8 @@ def main(argv):
     made = suite_plan.make_plan(options, job, settings)
     if made.missing:
         say("Left out, since not built: " + " ".join(made.missing))
-    suite = Suite(options, made, job, argv)
+    suite = Suite(options, made, job, argv, opened)
     if options.dry_run:
         suite.dry_run()
-        return command.EXIT_DONE
-    return suite.run()
+        return suite, command.EXIT_DONE
+    return suite, suite.run()

@@ -21,6 +21,10 @@ class Signals:
         self._awaited = {signal.SIGCHLD, *(one for one in ALL if signal.getsignal(one) != signal.SIG_IGN)}
         signal.pthread_sigmask(signal.SIG_BLOCK, self._awaited)
 
+    def end(self):
+        """From now on signals do what they do by default."""
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, self._awaited)
+
     @property
     def ends_now(self):
         return self.last in ENDING

@@ -1,0 +1,45 @@
+"""quickstart.sh after the build: the suite, and what its results say. They are read once, for the scorecard, the page and
+the summary table."""
+
+import glob
+import os
+
+from commcost.command import EXIT_FAILED, Failure, UsageError, complain, write_to
+from commcost.page import readable
+from commcost.report.report import path_beside, write_html
+from commcost.report.report_page import Report
+from commcost.result.result_reader import KeptResults
+from commcost.result.tables import read_tables
+from commcost.scorecard.scorecard import text_of
+from commcost.suite import benchmark_suite
+
+PROGRAM = "quickstart.sh"
+
+
+def main(words):
+    """Runs the suite with its options. Whatever failed, results that there are are reported, unless a signal ended the
+    suite."""
+    results = KeptResults()
+    suite, status = benchmark_suite.run_suite(words, results.opened)
+    suite.signals.end()
+    path = suite.options.output
+    if suite.ended_by_signal or not glob.glob(os.path.join(glob.escape(path), "*.tsv")):
+        return status
+    report = Report([path], read_tables(PROGRAM, [path], results.opened), results.opened)
+    write_to(path_beside(path, "md"), report.page({}).as_markdown(), False)
+    page = path_beside(path, "html")
+    try:
+        write_html(PROGRAM, report, page, False)
+    except (UsageError, Failure, OSError) as error:
+        complain(PROGRAM, error)
+        page, status = None, EXIT_FAILED
+    print(readable(text_of(report.card)), end="")
+    if page:
+        print(f"Page: {below_here(page)}    Table: {below_here(path)}/summary.tsv")
+    return status
+
+
+def below_here(path):
+    """The path as seen from the current folder, if it is below that."""
+    here = os.getcwd() + "/"
+    return path[len(here):] if path.startswith(here) else path

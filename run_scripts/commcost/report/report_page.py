@@ -1,0 +1,69 @@
+"""What results say, on one page.
+
+First the scorecard (scorecard.py). Then for each question a picture, a matrix and, closed, the rows
+(question_sections.py); what changed from a base; warnings; machine and notes.
+"""
+
+import shutil
+
+from commcost.compare.bench_compare import Limits, compare_sides
+from commcost.compare.best_setting import best_of_result
+from commcost.page import Figure, Page, Text
+from commcost.report import plot, question_sections, report_sections
+from commcost.result.result_reader import Result, ResultError
+from commcost.result.tables import BASE, NEW
+from commcost.scorecard.scorecard import card_of
+
+FOOTER = """Status of a row: ok; budget: the time was up before the interval was as narrow as asked;
+max-size: no size took the cutoff time; no-knee: no overhead showed in the time; FAIL:
+wrong data. Values are in the units that the headings give; MB is 2^20 bytes, a double 8 bytes, NA a
+value that does not exist. Made by commcost; the .tsv files of the results have all columns."""
+
+
+class Report:
+    """A result, or two, to be shown: the scorecard `card`, and pages.
+
+    paths   a result's, and its base's
+    tables  Tables of both
+    """
+
+    def __init__(self, paths, tables, opened=Result):
+        """`opened` opens results (launches.read_launches)."""
+        self.paths, self.tables = paths, tables
+        self._best, self._changes = best_of_result(paths[0], tables, opened), []
+        if len(paths) > 1:
+            comparison, refused = None, ""
+            try:
+                comparison = compare_sides(([paths[1]], [paths[0]]), Limits(0.01, 5.0, 0.95))
+            except ResultError as error:
+                refused = str(error)
+            self._changes = [report_sections.comparison_section(comparison, refused)]
+        self.card = card_of(tables, self._best, comparison.changes if len(paths) > 1 and comparison else [])
+
+    def page(self, drawn, pictures_note=""):
+        """The Page; `drawn`: Figures by group of kinds."""
+        tables = self.tables
+        title = f"What communication costs: {tables.labels[NEW]}"
+        if BASE in tables.labels:
+            title += f" against {tables.labels[BASE]}"
+        answers = report_sections.card_sections(self.card)
+        settings = [report_sections.settings_section(self._best)] if self._best else []
+        return Page(title, [Text(self.card.title), *answers, *self._changes, *settings,
+                            *question_sections.sections_of(tables, drawn),
+                            report_sections.warnings_section(self.paths, tables, pictures_note),
+                            report_sections.machine_section(tables)],
+                    FOOTER.replace("\n", " "), first_listed=1 + len(answers))
+
+    def page_with_pictures(self, into, say):
+        """The Page with a picture of each group of kinds, drawn into a folder. `say` gets a line about each that can't
+        be drawn."""
+        if shutil.which("gnuplot") is None:
+            say("no gnuplot: a page without pictures")
+            return self.page({}, "There are no pictures: gnuplot is not installed here (Debian: gnuplot-nox).")
+        figures, note = {}, ""
+        for group, kinds in plot.groups_of(self.tables).items():
+            drawn, good = plot.draw_group(self.tables, group, kinds, plot.Drawing(into, ("svg",), most=1), say)
+            for picture, path in drawn:
+                figures[group] = Figure(path, picture.name, picture.title)
+            note = note if good else "Some pictures could not be drawn."
+        return self.page(figures, note)

@@ -1,0 +1,191 @@
+"""Sections of the page around the questions: the scorecard, changes, settings, warnings, the machine."""
+
+import re
+
+from commcost import command, page
+from commcost.compare import bench_compare, best_setting
+from commcost.page import Closed, Column, Grid, Items, Mark, Section, Text
+from commcost.report import question_sections
+from commcost.result.tables import BASE
+from commcost.scorecard import scorecard
+from commcost.suite import suite_folder
+from commcost.words import UNSURE, counted, decimals, listed, six_digits
+
+LONG_TABLE = 30     # rows, from which on it is closed
+NAMES_SHOWN = 12    # results that a warning names
+VALUES_SHOWN = 4    # of a key of the metadata
+# Keys of the metadata, and what they are called.
+MACHINE = {
+    "processor": "processor", "processors": "logical processors", "cores": "cores",
+    "kernel": "system", "nodes": "nodes", "ranks": "processes",
+    "ranks_per_node": "processes per node", "hosts": "hosts: processes", "binding": "binding",
+    "mpi_library": "MPI library", "mpi_built_with": "built with", "mpi_device": "MPI device",
+    "mpi_standard": "MPI standard", "mpi_abi": "standard ABI of MPI",
+    "thread_level": "thread level", "mpi_variable": "MPI variables set", "compiler": "compiler",
+    "compiler_flags": "compiler flags", "program": "program", "version": "commcost version",
+    "commit": "commcost commit", "clock": "clock", "job_id": "job", "date": "measured"}
+
+
+def card_sections(card):
+    sections = [Section(f"card{place}", part.heading, [card_grid(part)], "card")
+                for place, part in enumerate(card.parts, 1)]
+    return sections + ([Section("mind", "Mind", [Items(card.mind, "warnings")], "card")] if card.mind else [])
+
+
+def card_grid(part):
+    """One fact a row, without columns that are empty in all."""
+    has_launches = any(line.launches for line in part.lines)
+    columns = {
+        Column("", "what"): [Mark(line.what, "", "".join(line.rows[:1])) for line in part.lines],
+        Column("", "since"): [line.since for line in part.lines],
+        Column("typical" if has_launches else "", "typical"): [
+            Mark(line.typical, " ".join(["value", *question_sections.LETTERS.get(line.typical, ())[1:]]))
+            for line in part.lines],
+        Column("launches"): [Mark(line.launches, "value") for line in part.lines],
+        Column("", "note"): [scorecard.unbroken(line.remark) for line in part.lines]}
+    return page.grid_of({column: cells for column, cells in columns.items() if any(map(str, cells))}, "facts")
+
+
+def remarks_of(table, kind):
+    """The texts of a file's remarks of a kind, and what is wrong with it."""
+    texts = [re.sub("^run [0-9]+: ", "", remark.text) for remark in table.remarks if remark.kind == kind]
+    if kind == "warning":
+        texts += ["wrong data: rows with status FAIL" for row in table.rows if row.get("status") == "FAIL"]
+        texts += ["the result was cut off (no # end: at its end): rows are missing, and the last one may be broken"
+                  ] if table.is_cut_off else []
+    return texts
+
+
+def causes(tables, kind):
+    """Items: all remarks of a kind, those that differ in numbers only as one."""
+    found = {}
+    for table in tables.tables:
+        name = table.name + (" (base)" if table.side == BASE else "")
+        for text in remarks_of(table, kind):
+            texts, results = found.setdefault(re.sub(r"[0-9]+(\.[0-9]+)?", "0", text), ({}, {}))
+            texts[text] = max(map(float, re.findall(r"([0-9]+(?:\.[0-9]+)?) %", text)), default=0.0)
+            results[name] = results.get(name, 0) + 1
+    return [cause_of(*cause) for cause in found.values()]
+
+
+def cause_of(texts, results):
+    """The Item of texts with their largest percentages, of which it shows the first with the largest, and how often
+    results have one."""
+    also = f" (and {len(texts) - 1} like it, with other numbers)" if len(texts) > 1 else ""
+    names = [name + (f" ({count} times)" if count > 1 else "") for name, count in results.items()]
+    return f"{max(texts, key=texts.get)}{also}\n{listed(names, NAMES_SHOWN + 1)}"
+
+
+def failed_launches(path):
+    """Items about launches of a suite's folder that have no result, a program each, in a setting if some are varied."""
+    failed, settings = {}, suite_folder.Folder(path).settings()
+    for (run, name), result in suite_folder.Folder(path).last_results().items():
+        if result == "failed":
+            failed.setdefault(name, []).append(run)
+    called = {name: f"{name} ({settings[name]})" if name in settings else name for name in failed}
+    return [f"{called[name]}: {counted(len(runs), 'launch', 'launches')} failed and {'is' if len(runs) == 1 else 'are'} "
+            f"missing here\nruns/{runs[0]}/{name}.log says more" for name, runs in failed.items()]
+
+
+def warnings_section(paths, tables, pictures_note):
+    items = [item for path in paths for item in failed_launches(path)]
+    items += causes(tables, "warning") + tables.left + list(filter(None, [pictures_note]))
+    return Section("warnings", f"Warnings: {len(items)}" if items else "Warnings",
+                   [Items(items, "warnings") if items else Text("No warnings.")])
+
+
+def said_of(tables, side, key):
+    """What a side's metadata say of a key: all different values, up to VALUES_SHOWN; without variables that were varied,
+    of which the metadata have the first setting's."""
+    values = dict.fromkeys(value for table in tables.of(side)
+                           for value in table.metadata.get(key, ()) if value not in ("", "NA"))
+    if key == "mpi_variable":
+        settings = {row.get(best_setting.SETTING, "") for table in tables.of(side) for row in table.rows}
+        values = [value for value in values if not any(f" {value} " in f" {setting} " for setting in settings)]
+    if key == "date":
+        values.update(dict.fromkeys(value for table in tables.of(side)
+                                    for value in table.metadata.get("last_date", ())))
+        dates = sorted(value.replace("T", " ", 1) for value in values)
+        return " to ".join(dict.fromkeys(dates[:1] + dates[-1:]))
+    if key != "mpi_variable" and len(values) > VALUES_SHOWN:
+        values = [*list(values)[:VALUES_SHOWN], "..."]
+    return command.plain("; ".join(values))
+
+
+def machine_section(tables):
+    both = len(tables.sides) > 1
+    heads = [tables.labels[side] + (" (base)" if side == BASE else "") for side in tables.sides] if both else [""]
+    rows = []
+    for key, heading in MACHINE.items():
+        said = [said_of(tables, side, key) for side in tables.sides]
+        differs = both and said[0] != said[1] and key != "date"
+        rows += [page.Row([heading, *said], kind="differs" if differs else "")] if any(said) else []
+    parts = [Grid([Column("", "key"), *map(Column, heads, tables.sides)], rows, "machine")]
+    parts += [Text("What differs between the two is marked.", small=True)] if both else []
+    notes = causes(tables, "note")
+    if notes:
+        parts.append(Closed("notes", f"Notes of the programs: {len(notes)}", [Items(notes, "notes")]))
+    return Section("machine", "Machine and runs", parts)
+
+
+# The classes of verdicts' rows, in the order in which they are shown; "" for all others.
+CLASSES = ("loses", "differs", "pays", "")
+CLASS_OF = {bench_compare.SLOWER: "loses", bench_compare.FAILED: "loses", bench_compare.MISSING: "differs", bench_compare.ADDED: "differs",
+            bench_compare.FASTER: "pays"}
+
+
+def comparison_section(comparison, refused):
+    """What changed from the base (compare.Comparison), slower rows first, the largest change first; or why nothing can
+    be compared."""
+    if refused:
+        return Section("comparison", "What changed, row by row", [Text(f"Nothing can be compared: {refused}.")])
+    parts = [Text("Each row of both results against each other, as bench_compare does: the change from the base with "
+                  "its interval, and how likely so large a difference is by chance (p).")]
+    graded = sorted(comparison.changes, key=lambda change: (CLASSES.index(CLASS_OF.get(change.verdict, "")),
+                                                            -abs(change.change_pct or 0)))
+    changed = [change for change in graded if change.verdict in CLASS_OF]
+    same, more = graded[len(changed):], changed[LONG_TABLE:]
+    if changed:
+        parts.append(grid_of_changes(changed[:LONG_TABLE]))
+    if more:
+        parts.append(Closed("more_changes", f"{len(more)} more that changed", [grid_of_changes(more)]))
+    if same:
+        parts.append(Closed("same", f"Same, or not clear: {counted(len(same), 'row')}", [grid_of_changes(same)]))
+    remarks = [text for _, text in comparison.remarks]
+    if remarks:
+        parts.append(Closed("other_differences", f"What else differs: {len(remarks)}", [Items(remarks, "warnings")]))
+    return Section("comparison", "What changed, row by row", parts)
+
+
+def grid_of_changes(changes):
+    columns = [*map(Column, ("benchmark", "row", "quantity")), *(Column(*names, True) for names in (
+        ("base", ""), ("new", ""), ("change", ""), ("range", "change range"), ("p", ""))), Column("verdict")]
+
+    def cells(change):
+        unit, series = "" if change.points else " %", change.series
+        return [series.schema.benchmark, scorecard.named_keys(series), series.quantity, six_digits(change.base),
+                six_digits(change.new), "NA" if change.change_pct is None else f"{change.change_pct:+.1f}{unit}",
+                "NA" if change.interval is None else "{:+.1f} to {:+.1f}".format(*change.interval) + unit,
+                "NA" if change.corrected_p is None else f"{change.corrected_p:.2g}", change.verdict]
+
+    return Grid(columns, [page.Row(list(map(command.plain, cells(change))), kind=CLASS_OF.get(change.verdict, ""))
+                          for change in changes], "rows compare")
+
+
+def settings_section(best):
+    """Which setting is best, row by row."""
+    settings = list(dict.fromkeys(name for row in best for name in row.medians))
+    columns = [*map(Column, ("benchmark", "row", "quantity", "best")),
+               Column("first ahead of second by (%, or points)", "gain", True), Column("p", "", True),
+               *(Column(name, f"setting {name}", True) for name in settings)]
+    grid = Grid(columns, [page.Row(
+        [row.schema.benchmark, scorecard.named_keys(row), row.quantity, row.name if row.sure else UNSURE,
+         decimals(row.gain_pct, 1), f"{row.p:.3g}", *(six_digits(row.medians.get(name)) for name in settings)],
+        kind="pays" if row.sure else "") for row in best])
+    said = f"{sum(row.sure for row in best)} of {counted(len(best), 'row')} have a best setting"
+    return Section("settings", "Which setting is best?", [
+        Text("The median of each setting over its launches. A setting is called best if it is better than every other "
+             "setting in most runs, and by a test: the rank-sum test over launches, or the signed-rank test over "
+             "launches of the same run. Corrected for both tests, all pairs and all rows, p is at most "
+             f"{best_setting.ALPHA:g}."),
+        *([Text(f"{said}."), grid] if len(best) <= LONG_TABLE else [Closed("all_settings", said, [grid])])])
