@@ -5,6 +5,7 @@
 #include "common/device/memory.h"
 #include "common/run/options.h"
 #include "common/sync_clock/start_window.h"
+#include "common/halo_swap/box_list.h"
 #include "common/halo_swap/methods.h"
 
 /* ---- options (parameters.c) ------------------------------------------------------------------ */

@@ -1,11 +1,12 @@
 /*
  * A 3D halo swap, six faces of a box with the neighbours in the periodic grid of processes, by the
- * methods of halo/swap that can be left alone for a while: messages of datatypes or of packed
+ * methods of halo_swap that can be left alone for a while: messages of datatypes or of packed
  * faces, persistent messages, and a neighbourhood collective. The blocking counterpart is the same
  * swap by blocking calls. In between a program computes the inner part of its box.
  */
 #include "overlap/engine/program.h"
 
+#include "common/halo_swap/box_list.h"
 #include "common/halo_swap/methods.h"
 
 #include <stdlib.h>

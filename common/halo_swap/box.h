@@ -45,11 +45,6 @@ int64_t halo_place(const struct halo_box *box, const int64_t position[HALO_DIREC
 int64_t halo_face_values(const struct halo_box *box, int face);
 int64_t halo_ndata(const struct halo_box *box);
 
-/* The bytes of the array, and, if faces are packed, of the buffers in which all faces are sent and
-   received. And the max extent of a cube that is possible and needs at most `bytes`; 0: none is. */
-double halo_needed_bytes(const struct halo_box *box, bool packs);
-int64_t halo_largest_cube(double bytes, bool packs);
-
 /* The box's own layer at a face, which is sent to the neighbour there; and the halo's layer beyond
    it, where what that neighbour sends is received. Edges and corners of the halo are in neither. */
 struct halo_region halo_sent(const struct halo_box *box, int face);
