@@ -1,33 +1,32 @@
 /*
- * What a 3D halo swap costs, by method: put and get on coarrays, messages of derived datatypes or
- * of packed values, persistent messages, a neighbourhood collective, and memory that the processes
- * of a node share.
+ * Cost of a 3D halo swap, by method: put and get on coarrays, messages of derived datatypes or of
+ * packed values, persistent messages, a neighbourhood collective, and memory that the processes of
+ * a node share.
  *
- * Method: the EPCC Fortran coarray micro-benchmark suite, its halo part, with what MPI programs do
- * beside it; see swap/methods.h. Each rank holds a box of a periodic grid and one layer of its
- * neighbours' values around it: the six faces, without edges and corners. Coarrays are MPI-3
- * windows here: see common/coarray/coarray.h.
+ * Method: the EPCC Fortran coarray micro-benchmark suite, its halo part, and the methods of MPI
+ * programs; see common/halo_swap/methods.h. Each rank holds a box of a periodic grid and one layer
+ * of its neighbours' values around it: the six faces, without edges and corners. Coarrays are MPI-3
+ * windows: see common/coarray/coarray.h.
  *
- * What is timed: on each rank n swaps of all six faces, nothing between them, by two readings of
- * the clock (kernel.c). A sample is a rank's time over n. Before that there are a barrier, or with
- * --start=window an agreed start, and one swap that isn't timed, from which ranks start at
- * different times: the rank that is slowest in general counts (common/measure/sampling.h). The
- * first visit chooses n so that a batch is long compared with a reading of the clock. For p99 and
- * max single swaps are timed between the batches (common/measure/batch.h).
+ * Timed region: on each rank a batch of swaps of all six faces, nothing between them, between two
+ * readings of the clock (kernel.c). A sample is a rank's time over the number of swaps. Before each
+ * batch come a barrier, and one untimed swap, or with --start=window an agreed start after that
+ * swap. Ranks leave the untimed swap at different times, so the rank that is slowest in general
+ * counts (common/measure/rounds.h). For p99 and max single swaps are timed between the batches.
+ * With --check a batch is one swap, whose data is made before and verified after the timed region.
  *
- * When and how often: a row is a method and a box. All rows are visited in turn, six times, in new
- * buffers each time; rows that aren't precise then up to twelve times, while there is time (50 s a
- * run). A visit ends when its median is known to 2 % (--precision), or when its time is up.
+ * When and how often: a row is a method and a box. All rows are visited alternately, six times, in
+ * new buffers each time; rows that aren't precise then up to twelve times, while there is time
+ * (50 s a run). The first visit chooses batches that are long compared with a reading of the clock.
+ * A visit ends when its median is known to 2 % (--precision), or when its time is up.
  *
  * Arrays on a device: each method hands MPI the array, or a buffer there into which a kernel has
- * packed the faces. Timed in turn with it is the staged counterpart, the same for all methods: a
- * kernel packs the faces, which are copied to pinned memory, sent, received, copied back, and
- * unpacked by a kernel (swap/on_device.c).
+ * packed the faces. Timed alternately with it is the staged counterpart, the same for all methods:
+ * a kernel packs the faces, which are copied to pinned memory, sent, received, copied back, and
+ * unpacked by a kernel (common/halo_swap/on_device.c).
  *
- * What is written: a line a row after its last visit (columns.c); the time of a swap is the mean of
- * the visits' medians.
+ * Written: a line a row after its last visit (columns.c): the mean of the visits' medians.
  */
-#include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "halo/halo.h"
@@ -49,13 +48,17 @@ struct halo {
     struct bc_device *device;       /* NULL: all arrays lie in host memory */
 };
 
-struct row {
+struct halo_row {
     const struct halo_method *method;
     const struct halo_box *box;
-    struct bc_batch_row swaps;
+    struct bc_store swaps;
+    int64_t checked, wrong; /* swaps with --check, and those with wrong data on this rank */
 };
 
-/* ---- what all rows share --------------------------------------------------------------------- */
+/* Of a round. */
+enum { DIRECT, STAGED, QUANTITIES };
+
+/* ---- shared by all rows ---------------------------------------------------------------------- */
 
 static void make_grid(struct halo *halo, struct bc_run *run)
 {
@@ -69,7 +72,7 @@ static void make_grid(struct halo *halo, struct bc_run *run)
     halo->near = halo_neighbourhood_of(&halo->grid, halo->comm, run->job.node_comm);
 }
 
-/* Why this job can't have rows of a method; NULL: it can. */
+/* Returns the reason why this job can't have rows of a method; NULL: it can. */
 static const char *obstacle_to(const struct halo *halo, const struct halo_method *method)
 {
     if (method->missing)
@@ -83,7 +86,7 @@ static const char *obstacle_to(const struct halo *halo, const struct halo_method
     return NULL;
 }
 
-/* Says what a result can't show by itself: boxes and methods that are left out, what a shared
+/* Notes what a result can't show: boxes and methods that are left out, what a shared
    window doesn't share, and a library that mixes up faces. Collective. */
 static void note_methods(const struct halo *halo)
 {
@@ -119,8 +122,8 @@ static bool list_rows(const struct halo *halo, struct bc_error *error)
             continue;
         obstacle = obstacle_to(halo, halo_methods[i]);
         for (int j = 0; j < p->local.count && obstacle == NULL; j++) {
-            *(struct row *)bc_add_row(halo->run) =
-                (struct row){.method = halo_methods[i], .box = &p->local.boxes[j]};
+            *(struct halo_row *)bc_add_row(halo->run) =
+                (struct halo_row){.method = halo_methods[i], .box = &p->local.boxes[j]};
             any = true;
         }
     }
@@ -130,50 +133,8 @@ static bool list_rows(const struct halo *halo, struct bc_error *error)
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-struct round {
-    struct halo_exchange exchange;
-    struct halo_exchange staged;    /* its counterpart, where arrays lie on a device */
-    struct bc_start_window *window; /* of --start=window; NULL: ranks start after a barrier */
-    bool check;
-    int64_t checked, wrong; /* swaps so far; of these with wrong data on this rank */
-};
-
-/* With --check ranks start together once more after the data is made, so that no rank waits in the
-   timed region for another one's data to be made. No barrier follows the swap: values that arrive
-   or are read too late must be seen. */
-static double repeat_exchange(struct round *round, const struct halo_exchange *exchange,
-                              int64_t repetitions)
-{
-    const int quantity = exchange == &round->staged; /* of the round */
-    double ns = 0.0;
-    if (!round->check)
-        return halo_swap_often(exchange, repetitions, round->window, quantity);
-    for (int64_t i = 0; i < repetitions; i++, round->checked++) {
-        halo_prepare(exchange, round->checked);
-        if (round->window != NULL)
-            bc_start_window_wait(round->window);
-        else
-            bc_harness_release(exchange->comm);
-        ns += halo_swap_often(exchange, 1, round->window, quantity);
-        round->wrong += !halo_is_right(exchange, round->checked);
-    }
-    return ns;
-}
-
-static double repeat(void *context, int64_t repetitions)
-{
-    struct round *const round = context;
-    return repeat_exchange(round, &round->exchange, repetitions);
-}
-
-static double repeat_staged(void *context, int64_t repetitions)
-{
-    struct round *const round = context;
-    return repeat_exchange(round, &round->staged, repetitions);
-}
-
-/* The exchange of a row; or its staged counterpart: packed messages, whatever the method. */
-static void create_exchange(const struct halo *halo, const struct row *row, bool staged,
+/* Creates the exchange of a row; or its staged counterpart, packed messages for all methods. */
+static void create_exchange(const struct halo *halo, const struct halo_row *row, bool staged,
                             struct halo_exchange *exchange)
 {
     const struct bc_run *const run = halo->run;
@@ -186,31 +147,43 @@ static void create_exchange(const struct halo *halo, const struct row *row, bool
                          &halo->grid, halo->comm, run->job.node_comm, &space);
 }
 
-/* With --check a batch is one swap, whose data is made before and verified after the timed region.
- */
+/* With --check ranks start together once more after the data is made, so that no rank waits in the
+   timed region for another one's data to be made. No barrier follows the swap: values that arrive
+   or are read too late must be seen. */
 static void measure(const struct halo *halo, struct bc_visit *visit)
 {
     const struct bc_run *const run = halo->run;
-    struct row *const row = visit->row;
+    struct halo_row *const row = visit->row;
     const bool check = run->settings.check;
-    struct round round = {.window = run->window, .check = check};
-    create_exchange(halo, row, false, &round.exchange);
-    if (halo->device != NULL)
-        create_exchange(halo, row, true, &round.staged);
-    const struct bc_batch batch = {
-        .repeat = repeat,
-        .counterpart = halo->device != NULL ? repeat_staged : NULL,
-        .context = &round,
+    const struct bc_quantities quantities = {
+        .count = halo->device != NULL ? QUANTITIES : 1,
+        .clock_readings = 1.0, /* one pair around a batch */
+        .batching = BC_BATCHES,
         .repetitions = check ? 1 : 0, /* 0: chosen in the first visit */
-        .clock_readings = 1.0,        /* one pair around a batch */
-        .window = run->window,
     };
-    bc_batch_visit(run, &batch, visit->seconds, &row->swaps);
-    visit->is_precise = bc_batch_is_precise(run, &row->swaps, -1);
-    row->swaps.wrong += round.wrong;
-    halo_exchange_destroy(&round.exchange);
-    if (halo->device != NULL)
-        halo_exchange_destroy(&round.staged);
+    struct halo_exchange exchanges[QUANTITIES];
+    for (int q = 0; q < quantities.count; q++)
+        create_exchange(halo, row, q == STAGED, &exchanges[q]);
+    struct bc_rounds *const rounds = bc_rounds_of(run, &quantities, visit->seconds, &row->swaps);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;)
+        for (int q = 0; bc_round_wants(round, q); q++) {
+            const struct halo_exchange *const exchange = &exchanges[q];
+            bc_round_release(round, MPI_COMM_WORLD);
+            if (check) {
+                bc_round_start(round);
+                halo_prepare(exchange, row->checked);
+                bc_round_release(round, exchange->comm);
+            }
+            if (round->lead_in > 0)
+                halo_time_swaps(exchange, round->lead_in);
+            bc_round_start(round);
+            bc_round_time(round, q, halo_time_swaps(exchange, round->repetitions));
+            if (check)
+                row->wrong += !halo_is_right(exchange, row->checked++);
+        }
+    visit->is_precise = bc_store_is_precise(run, &quantities, &row->swaps);
+    for (int q = 0; q < quantities.count; q++)
+        halo_exchange_destroy(&exchanges[q]);
 }
 
 static void write_extents(char *cell, int64_t a, int64_t b, int64_t c)
@@ -218,7 +191,7 @@ static void write_extents(char *cell, int64_t a, int64_t b, int64_t c)
     snprintf(cell, BC_CELL_LENGTH, "%lldx%lldx%lld", (long long)a, (long long)b, (long long)c);
 }
 
-static void write_row(const struct halo *halo, struct row *row)
+static void write_row(const struct halo *halo, struct halo_row *row)
 {
     const int *const dims = halo->grid.dims;
     const int64_t *const extent = row->box->extent;
@@ -228,10 +201,11 @@ static void write_row(const struct halo *halo, struct row *row)
     write_extents(result.dims, dims[0], dims[1], dims[2]);
     write_extents(result.local, extent[0], extent[1], extent[2]);
     const int transfers = 1; /* a repetition is one swap */
-    bc_transfer_conclude(halo->run, &row->swaps, "swap", transfers, result.ndata, &result.swaps);
+    bc_transfer_conclude(halo->run, &row->swaps, "swap", transfers, result.ndata, row->wrong,
+                         &result.swaps);
     if (halo->device != NULL)
-        result.staged = bc_staged_of(&halo->parameters.memory, &result.swaps.counterpart,
-                                     &result.swaps.gain, 1.0);
+        result.staged = bc_staged_of(&halo->parameters.memory, &result.swaps.measured.counterpart,
+                                     &result.swaps.measured.gain, 1.0);
     bc_write_row(halo->run, &result);
 }
 
@@ -244,7 +218,7 @@ const struct bc_program halo_program = {
     .defaults = &halo_default_parameters,
     .defaults_bytes = sizeof halo_default_parameters,
     .state_bytes = sizeof(struct halo),
-    .row_bytes = sizeof(struct row),
+    .row_bytes = sizeof(struct halo_row),
     .budget_s = BC_BUDGET_S, /* of a whole run */
     .has_start = true,
     .complete = halo_parameters_complete,

@@ -1,10 +1,9 @@
-/* The options of halo, what a row says, and the timed loop. */
+/* The options of halo, its row, and the timed loop. */
 #pragma once
 
-#include "common/measure/batch.h"
+#include "common/coarray/transfers.h"
 #include "common/device/memory.h"
 #include "common/run/options.h"
-#include "common/sync_clock/start_window.h"
 #include "common/halo_swap/box_list.h"
 #include "common/halo_swap/methods.h"
 
@@ -38,7 +37,7 @@ struct halo_result {
     const char *method, *sync;
     char dims[BC_CELL_LENGTH], local[BC_CELL_LENGTH];
     int64_t ndata;
-    struct bc_batch_result swaps;
+    struct bc_transfer_result swaps;
     struct bc_staged staged;
 };
 
@@ -46,7 +45,5 @@ extern const struct bc_table halo_table;
 
 /* ---- the timed loop (kernel.c) --------------------------------------------------------------- */
 
-/* Swaps halos `repetitions` times; returns the time in ns, of that quantity of
-   bc_start_window_time. `window` is NULL without --start=window. Collective. */
-double halo_swap_often(const struct halo_exchange *exchange, int64_t repetitions,
-                       struct bc_start_window *window, int quantity);
+/* Times `repetitions` halo swaps. Collective. */
+struct bc_span halo_time_swaps(const struct halo_exchange *exchange, int64_t repetitions);
