@@ -2,13 +2,13 @@
 #include "common/mpi/mpi_check.h"
 #include "pingpong/pingpong.h"
 
-/* The time of `repetitions` times three steps in ns. Inlined where the steps are named, so that the
-   loop has nothing but what they do. */
-__attribute__((always_inline)) static inline int64_t time_steps(struct pingpong_game *g,
-                                                                pingpong_step_fn *first,
-                                                                pingpong_step_fn *second,
-                                                                pingpong_step_fn *third,
-                                                                int64_t repetitions)
+/* Times `repetitions` times three steps. Inlined where the steps are named, so that the loop
+   contains only their calls. */
+__attribute__((always_inline)) static inline struct bc_span time_steps(struct pingpong_game *g,
+                                                                       pingpong_step_fn *first,
+                                                                       pingpong_step_fn *second,
+                                                                       pingpong_step_fn *third,
+                                                                       int64_t repetitions)
 {
     const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < repetitions; i++) {
@@ -16,7 +16,7 @@ __attribute__((always_inline)) static inline int64_t time_steps(struct pingpong_
         second(g);
         third(g);
     }
-    return bc_now_ns() - start_ns;
+    return (struct bc_span){start_ns, bc_now_ns()};
 }
 
 static void nothing(struct pingpong_game *g) { (void)g; }
@@ -47,8 +47,7 @@ static inline void receive_message(struct pingpong_game *g)
                     g->coarray->comm, MPI_STATUS_IGNORE));
 }
 
-/* ---- staged: a copy from the device before a transfer, and one to it afterwards ----------------
- */
+/* ---- staged: a copy from the device before a transfer, and one to it afterwards -------------- */
 
 static void copy_out(struct pingpong_game *g)
 {
@@ -103,11 +102,9 @@ static void arrive_staged(struct pingpong_game *g)
     copy_in(g);
 }
 
-int64_t pingpong_play_staged(struct pingpong_game *game, int64_t repetitions)
+static struct bc_span play_staged(struct pingpong_game *game, int64_t repetitions)
 {
     pingpong_step_fn *const synchronise = sync_of(game);
-    if (game->partner < 0)
-        return pingpong_play(game, repetitions);
     copy_out(game);
     if (game->pattern->move == NULL && game->starts)
         return time_steps(game, send_staged, receive_staged, nothing, repetitions);
@@ -122,13 +119,15 @@ int64_t pingpong_play_staged(struct pingpong_game *game, int64_t repetitions)
     return time_steps(game, arrive_staged, put_staged, synchronise, repetitions);
 }
 
-int64_t pingpong_play(struct pingpong_game *game, int64_t repetitions)
+struct bc_span pingpong_play(struct pingpong_game *game, int64_t repetitions)
 {
     pingpong_step_fn *const synchronise = sync_of(game), *const move = game->pattern->move;
     if (game->partner < 0 && game->sync != BC_SYNC_ALL)
-        return 0;
+        return (struct bc_span){0, 0};
     if (game->partner < 0)
         return time_steps(game, sync_all, sync_all, nothing, repetitions);
+    if (game->is_counterpart)
+        return play_staged(game, repetitions);
     if (move == NULL)
         return game->starts ? time_steps(game, send_message, receive_message, nothing, repetitions)
                             : time_steps(game, receive_message, send_message, nothing, repetitions);
@@ -137,7 +136,7 @@ int64_t pingpong_play(struct pingpong_game *game, int64_t repetitions)
     return time_steps(game, synchronise, move, synchronise, repetitions);
 }
 
-/* What a rank does in half of a repetition before it synchronises. */
+/* Returns a rank's step in half of a repetition before it synchronises. */
 static pingpong_step_fn *move_of(const struct pingpong_game *g, bool there)
 {
     const bool moves = g->starts == there, staged = g->staged;
@@ -152,7 +151,7 @@ static pingpong_step_fn *move_of(const struct pingpong_game *g, bool there)
     return staged && !g->pattern->gets ? put_staged : g->pattern->move;
 }
 
-int64_t pingpong_play_half(struct pingpong_game *game, bool there)
+struct bc_span pingpong_play_half(struct pingpong_game *game, bool there)
 {
     pingpong_step_fn *const arrive = game->pattern->gets ? pass_on : copy_in;
     return time_steps(game, move_of(game, there), sync_of(game),

@@ -1,9 +1,28 @@
 /*
- * What moving data to another process and back costs: latency and bandwidth of puts and gets in
- * many patterns, and of MPI_Send, synchronisation included.
+ * Latency and bandwidth between two processes: puts and gets in many patterns, and MPI_Send,
+ * synchronisation included.
  *
  * Method: the EPCC Fortran coarray micro-benchmark suite, its point-to-point part; see pingpong.h.
- * Coarrays are MPI-3 windows here: see common/coarray/coarray.h.
+ * Coarrays are MPI-3 windows: see common/coarray/coarray.h.
+ *
+ * Timed region: on each rank a batch of repetitions, each there and back, between two readings of
+ * the clock (kernel.c). A sample is a rank's time over the number of repetitions. Before each batch
+ * come a barrier and one untimed repetition, which ranks leave at different times, so the rank that
+ * is slowest in general counts (common/measure/rounds.h). For p99 and max single repetitions are
+ * timed between the batches. With --check a batch is one repetition, whose halves are timed apart,
+ * each with its data made before and verified after. With --buffers=new a batch is one repetition
+ * in new buffers.
+ *
+ * When and how often: a row is an arrangement, a pattern, a synchronisation and a shape of data.
+ * All rows are visited alternately, six times, in new windows each time; rows that aren't precise
+ * then up to twelve times, while there is time. The first visit chooses batches that are long
+ * compared with a reading of the clock. A visit ends when its median is known to 2 % (--precision),
+ * or when its time is up.
+ *
+ * Buffers on a device: the staged counterpart, timed alternately, copies from the device to pinned
+ * memory before a transfer, and back after it.
+ *
+ * Written: a line a row after its last visit (columns.c): half of the mean of the visits' medians.
  */
 #include "common/job/node_order.h"
 #include "common/mpi/mpi_check.h"
@@ -55,13 +74,17 @@ struct pingpong {
     MPI_Comm pair; /* the two ranks of PINGPONG_SINGLE; MPI_COMM_NULL elsewhere */
 };
 
-struct row {
+struct pingpong_row {
     int arrangement; /* enum pingpong_arrangement */
     const struct pingpong_pattern *pattern;
     enum bc_coarray_sync sync;
     struct pingpong_shape shape;
-    struct bc_batch_row repetitions;
+    struct bc_store repetitions;
+    int64_t wrong; /* halves of repetitions with wrong data on this rank */
 };
+
+/* Of a round. */
+enum { DIRECT, STAGED, QUANTITIES };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
@@ -156,7 +179,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
     return true;
 }
 
-/* ---- what all rows share --------------------------------------------------------------------- */
+/* ---- shared by all rows ---------------------------------------------------------------------- */
 
 /* This rank's part, with its partner as a rank of MPI_COMM_WORLD. Local. */
 static struct pingpong_part find_part(const struct pingpong *pingpong, int arrangement)
@@ -178,7 +201,7 @@ static bool has_many(const struct pingpong_parameters *p)
     return has;
 }
 
-/* Says what a run with these options leaves out. */
+/* Notes the shapes that a run with these options leaves out. */
 static void note_limits(const struct pingpong_parameters *p, const struct bc_run *run)
 {
     const struct pingpong_limits *const limits = &p->limits;
@@ -268,15 +291,15 @@ static void list_arranged(const struct pingpong *pingpong, int arrangement)
     const struct pingpong_parameters *const p = &pingpong->parameters;
     for (int i = 0; i < PINGPONG_PATTERNS; i++)
         for (int s = 0; p->patterns.chosen[i] && s < BC_SYNCS; s++) {
-            struct row row = {.arrangement = arrangement,
-                              .pattern = &pingpong_patterns[i],
-                              .sync = (enum bc_coarray_sync)s};
+            struct pingpong_row row = {.arrangement = arrangement,
+                                       .pattern = &pingpong_patterns[i],
+                                       .sync = (enum bc_coarray_sync)s};
             const bool message = row.pattern->move == NULL;
             if (message != (s == BC_SYNC_NONE) ||
                 (!message && p->sync != BC_SYNC_NONE && p->sync != s))
                 continue;
             for (int n = 0; pingpong_shape_at(row.pattern->sweep, &p->limits, n, &row.shape); n++)
-                *(struct row *)bc_add_row(pingpong->run) = row;
+                *(struct pingpong_row *)bc_add_row(pingpong->run) = row;
         }
 }
 
@@ -308,9 +331,12 @@ static void close_pingpong(struct pingpong *pingpong)
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-/* The coarray of exactly `count` values. Collective. */
-static struct part *exact_part(struct pingpong *pingpong, int64_t count)
+/* Returns the memory of a row; makes that of an exact size if there is none. Collective. */
+static struct part *part_of(struct pingpong *pingpong, const struct pingpong_row *row)
 {
+    const int64_t count = pingpong_ndata(&row->shape);
+    if (!row->pattern->exact)
+        return &pingpong->whole;
     for (int i = 0; i < pingpong->exact_count; i++)
         if (pingpong->exact[i].coarray.count == count)
             return &pingpong->exact[i];
@@ -320,14 +346,12 @@ static struct part *exact_part(struct pingpong *pingpong, int64_t count)
 }
 
 /* Collective. */
-static void create_game(struct pingpong *pingpong, const struct row *row, struct part *memory,
-                        struct pingpong_game *game)
+static void create_game(struct pingpong *pingpong, const struct pingpong_row *row,
+                        struct part *memory, struct pingpong_game *game)
 {
     const struct pingpong_pattern *const pattern = row->pattern;
     const struct pingpong_shape *const shape = &row->shape;
     const struct pingpong_part part = find_part(pingpong, row->arrangement);
-    const bool pair_alone =
-        pingpong->run->job.oversubscribed && row->arrangement == PINGPONG_SINGLE;
     *game = (struct pingpong_game){
         .pattern = pattern,
         .sync = row->sync,
@@ -338,8 +362,6 @@ static void create_game(struct pingpong *pingpong, const struct row *row, struct
         .shape = *shape,
         .partner = part.partner,
         .starts = part.starts,
-        /* Idle ranks leave their processors to the pair. */
-        .participants = pair_alone ? &pingpong->pair : NULL,
     };
     if (pattern->sweep == PINGPONG_STRIDED) {
         game->section =
@@ -358,11 +380,12 @@ static void destroy_game(struct pingpong_game *game)
     bc_amount_destroy(&game->message);
 }
 
-/* The same through pinned memory. */
+/* Returns the game through pinned memory. */
 static struct pingpong_game staged_game(const struct pingpong *pingpong, struct part *memory,
                                         const struct pingpong_game *game)
 {
     struct pingpong_game staged = *game;
+    staged.is_counterpart = true;
     staged.coarray = &memory->stage;
     staged.origin = staged.landing = memory->stage.values;
     staged.staged = bc_memory_needs_copy(pingpong->memory);
@@ -371,7 +394,7 @@ static struct pingpong_game staged_game(const struct pingpong *pingpong, struct 
     return staged;
 }
 
-/* With --buffers=new. */
+/* Creates the buffers of --buffers=new. */
 static void create_fresh(const struct pingpong *pingpong, struct pingpong_game *game,
                          struct bc_buffer fresh[2])
 {
@@ -382,27 +405,74 @@ static void create_fresh(const struct pingpong *pingpong, struct pingpong_game *
     game->fresh = fresh;
 }
 
-static void measure(struct pingpong *pingpong, struct bc_visit *visit)
+/* Gives MPI memory that is allocated now. */
+static void renew_fresh(struct pingpong_game *game)
 {
-    struct row *const row = visit->row;
-    struct part *const memory =
-        row->pattern->exact ? exact_part(pingpong, pingpong_ndata(&row->shape)) : &pingpong->whole;
-    struct pingpong_game game;
-    struct bc_buffer fresh[2];
-    create_game(pingpong, row, memory, &game);
-    struct pingpong_game staged = staged_game(pingpong, memory, &game);
-    if (pingpong->device != NULL)
-        game.counterpart = &staged;
-    if (pingpong->parameters.buffers == BC_BUFFERS_NEW)
-        create_fresh(pingpong, &game, fresh);
-    pingpong_visit(pingpong->run, &game, visit->seconds, &row->repetitions);
-    visit->is_precise = bc_batch_is_precise(pingpong->run, &row->repetitions, -1);
-    for (int i = 0; i < 2 && game.fresh != NULL; i++)
-        bc_buffer_destroy(&fresh[i]);
-    destroy_game(&game);
+    for (int i = 0; i < 2; i++)
+        bc_buffer_renew(&game->fresh[i]);
+    game->origin = game->fresh[0].start;
+    game->landing = game->fresh[1].start;
 }
 
-static void write_row(const struct pingpong *pingpong, struct row *row)
+/* Returns the ranks that start together. Idle ranks that no synchronisation needs leave their
+   processors to the pair. */
+static MPI_Comm starting_ranks(const struct pingpong *pingpong, const struct pingpong_row *row)
+{
+    const struct bc_run *const run = pingpong->run;
+    const bool pair_alone = run->job.oversubscribed && row->arrangement == PINGPONG_SINGLE &&
+                            row->sync != BC_SYNC_ALL && !run->settings.check;
+    return pair_alone ? pingpong->pair : MPI_COMM_WORLD;
+}
+
+static struct bc_quantities quantities_of(const struct pingpong *pingpong)
+{
+    const bool check = pingpong->run->settings.check;
+    const bool single = check || pingpong->parameters.buffers == BC_BUFFERS_NEW;
+    return (struct bc_quantities){
+        .count = pingpong->device != NULL ? QUANTITIES : 1,
+        .clock_readings = check ? 2.0 : 1.0, /* a pair around each half, or around a batch */
+        .batching = BC_BATCHES,
+        .repetitions = single ? 1 : 0, /* 0: chosen in the first visit */
+    };
+}
+
+static void measure(struct pingpong *pingpong, struct bc_visit *visit)
+{
+    const struct bc_run *const run = pingpong->run;
+    struct pingpong_row *const row = visit->row;
+    const struct bc_quantities quantities = quantities_of(pingpong);
+    const MPI_Comm starting = starting_ranks(pingpong, row);
+    struct part *const memory = part_of(pingpong, row);
+    struct pingpong_game games[QUANTITIES];
+    struct bc_buffer fresh[2];
+    create_game(pingpong, row, memory, &games[DIRECT]);
+    games[STAGED] = staged_game(pingpong, memory, &games[DIRECT]);
+    if (pingpong->parameters.buffers == BC_BUFFERS_NEW)
+        create_fresh(pingpong, &games[DIRECT], fresh);
+    struct bc_rounds *const rounds =
+        bc_rounds_of(run, &quantities, visit->seconds, &row->repetitions);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;)
+        for (int q = 0; bc_round_wants(round, q); q++) {
+            struct pingpong_game *const game = &games[q];
+            if (games[DIRECT].fresh != NULL)
+                renew_fresh(&games[DIRECT]);
+            bc_round_release(round, starting);
+            if (round->lead_in > 0)
+                pingpong_play(game, round->lead_in);
+            const double ns = run->settings.check
+                                  ? pingpong_play_checked(game)
+                                  : bc_round_ns(round, q, pingpong_play(game, round->repetitions));
+            if (game->partner >= 0)
+                bc_round_value(round, q, ns);
+        }
+    visit->is_precise = bc_store_is_precise(run, &quantities, &row->repetitions);
+    row->wrong += games[DIRECT].wrong + games[STAGED].wrong;
+    for (int i = 0; i < 2 && games[DIRECT].fresh != NULL; i++)
+        bc_buffer_destroy(&fresh[i]);
+    destroy_game(&games[DIRECT]);
+}
+
+static void write_row(const struct pingpong *pingpong, struct pingpong_row *row)
 {
     struct bc_run *const run = pingpong->run;
     struct pingpong_result result = {
@@ -414,10 +484,12 @@ static void write_row(const struct pingpong *pingpong, struct row *row)
         .nextent = pingpong_nextent(&row->shape),
         .buffers = bc_buffers_word(pingpong->parameters.buffers),
     };
-    bc_transfer_conclude(run, &row->repetitions, "repetition", 2, result.ndata, &result.transfers);
+    bc_transfer_conclude(run, &row->repetitions, "repetition", 2, result.ndata, row->wrong,
+                         &result.transfers);
     if (pingpong->device != NULL)
-        result.staged = bc_staged_of(&pingpong->parameters.memory, &result.transfers.counterpart,
-                                     &result.transfers.gain, 0.5);
+        result.staged =
+            bc_staged_of(&pingpong->parameters.memory, &result.transfers.measured.counterpart,
+                         &result.transfers.measured.gain, 0.5);
     bc_write_row(run, &result);
 }
 
@@ -431,7 +503,7 @@ const struct bc_program pingpong_program = {
     .defaults = &pingpong_default_parameters,
     .defaults_bytes = sizeof pingpong_default_parameters,
     .state_bytes = sizeof(struct pingpong),
-    .row_bytes = sizeof(struct row),
+    .row_bytes = sizeof(struct pingpong_row),
     .budget_s = BC_BUDGET_S,
     .renews = true,
     .complete = pingpong_parameters_complete,

@@ -1,9 +1,9 @@
-/* What a ping-pong moves, how, and between which ranks; its timed loops, and its row.
+/* The data of a ping-pong, its patterns and arrangements, its timed loops, and its row.
    Specification: the EPCC suite (common/coarray/coarray.h). */
 #pragma once
 
-#include "common/measure/batch.h"
 #include "common/coarray/coarray.h"
+#include "common/coarray/transfers.h"
 #include "common/device/buffer.h"
 #include "common/device/memory.h"
 #include "common/mpi/large_count.h"
@@ -70,20 +70,17 @@ struct pingpong_game {
     double *origin, *landing;   /* what this rank sends, puts or gets; and where messages come to.
                                    The coarray's values, or `fresh` */
     struct bc_buffer *values;   /* the coarray's values, or, staged, those that it stands in for */
-    bool staged;
-    struct bc_buffer *fresh; /* with --buffers=new: two, of origin and landing; else NULL */
-    struct pingpong_game *counterpart; /* the same, staged; NULL: there is none */
+    bool is_counterpart;        /* the staged game: at least one of both partners copies */
+    bool staged;                /* this rank copies: the coarray stands in for `values` */
+    struct bc_buffer *fresh;    /* with --buffers=new: two, of origin and landing; else NULL */
     struct pingpong_shape shape;
     MPI_Datatype section;      /* of PINGPONG_STRIDED, whose patterns move single values at once */
     struct bc_amount message;  /* of MPI_Send: the shape's values */
     struct bc_images partners; /* the partner alone */
     int partner;               /* -1: idle */
     bool starts;               /* else moves the data back */
-    const MPI_Comm *participants; /* the ranks that are not idle; MPI_COMM_NULL on an idle rank,
-                                     which need not wait where it takes no part in the
-                                     synchronisation. NULL: all ranks wait for all */
-    int64_t halves;               /* of repetitions that were checked so far */
-    int64_t wrong;                /* of these, on this rank */
+    int64_t halves;            /* of repetitions that were checked so far */
+    int64_t wrong;             /* halves with wrong data on this rank */
 };
 
 /* A part of a repetition. */
@@ -148,17 +145,14 @@ bool pingpong_parameters_complete(void *parameters, struct bc_error *error);
 
 /* ---- the timed loops (kernel.c) -------------------------------------------------------------- */
 
-/* Moves the data there and back `repetitions` times; returns the time in ns, 0 on a rank that has
-   no part in it. Collective over the coarray's ranks. */
-int64_t pingpong_play(struct pingpong_game *game, int64_t repetitions);
+/* Times `repetitions` times there and back. A rank without a part returns an empty span. Collective
+   over the coarray's ranks. */
+struct bc_span pingpong_play(struct pingpong_game *game, int64_t repetitions);
 
-/* The same for a coarray that stands in for others, on at least one of two partners. */
-int64_t pingpong_play_staged(struct pingpong_game *game, int64_t repetitions);
+/* Times half of a repetition, `there` or back, for checks between the halves. Collective. */
+struct bc_span pingpong_play_half(struct pingpong_game *game, bool there);
 
-/* The same for half of a repetition, `there` or back, for checks between the halves. */
-int64_t pingpong_play_half(struct pingpong_game *game, bool there);
-
-/* ---- a row (measure.c, columns.c) ------------------------------------------------------------ */
+/* ---- the data of --check (check.c) ----------------------------------------------------------- */
 
 /* The number of values behind the data that --check looks at, where the coarray has them. */
 #define PINGPONG_GUARD_VALUES 64
@@ -170,17 +164,17 @@ static inline int64_t pingpong_checked(const struct pingpong_game *game)
     return guarded < game->coarray->count ? guarded : game->coarray->count;
 }
 
-/* One visit within `seconds` (significant on rank 0). A sample is a batch of repetitions, long
-   against the clock; with --check each half of a repetition is timed by itself, with its data made
-   before and verified after. A counterpart is timed in turn. Collective over MPI_COMM_WORLD. */
-void pingpong_visit(const struct bc_run *run, struct pingpong_game *game, double seconds,
-                    struct bc_batch_row *row);
+/* Plays one repetition, each half with its data made before and verified after; returns the time of
+   both halves in ns. Collective over the coarray's ranks. */
+double pingpong_play_checked(struct pingpong_game *game);
+
+/* ---- a row (columns.c) ----------------------------------------------------------------------- */
 
 struct pingpong_result {
     const char *arrangement, *pattern, *sync;
     struct pingpong_shape shape;
     int64_t ndata, nextent;
-    struct bc_batch_result transfers; /* two a repetition: there and back */
+    struct bc_transfer_result transfers; /* two a repetition: there and back */
     struct bc_staged staged;
     const char *buffers;
 };
