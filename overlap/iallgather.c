@@ -2,6 +2,6 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(iallgather, "MPI_Iallgather", op_allgather);
+OVERLAP_OPERATION(iallgather, "MPI_Iallgather", op_allgather);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_iallgather_program, argc, argv); }

@@ -2,6 +2,6 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(iallgatherv, "MPI_Iallgatherv", op_allgatherv);
+OVERLAP_OPERATION(iallgatherv, "MPI_Iallgatherv", op_allgatherv);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_iallgatherv_program, argc, argv); }

@@ -38,6 +38,6 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(iallreduce, "MPI_Iallreduce", op_allreduce);
+OVERLAP_OPERATION(iallreduce, "MPI_Iallreduce", op_allreduce);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_iallreduce_program, argc, argv); }

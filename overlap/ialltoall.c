@@ -2,6 +2,6 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(ialltoall, "MPI_Ialltoall", op_alltoall);
+OVERLAP_OPERATION(ialltoall, "MPI_Ialltoall", op_alltoall);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_ialltoall_program, argc, argv); }

@@ -2,6 +2,6 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(ialltoallv, "MPI_Ialltoallv", op_alltoallv);
+OVERLAP_OPERATION(ialltoallv, "MPI_Ialltoallv", op_alltoallv);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_ialltoallv_program, argc, argv); }

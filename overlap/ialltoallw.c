@@ -2,6 +2,6 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(ialltoallw, "MPI_Ialltoallw", op_alltoallw);
+OVERLAP_OPERATION(ialltoallw, "MPI_Ialltoallw", op_alltoallw);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_ialltoallw_program, argc, argv); }

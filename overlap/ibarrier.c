@@ -2,6 +2,6 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(ibarrier, "MPI_Ibarrier", op_barrier);
+OVERLAP_OPERATION(ibarrier, "MPI_Ibarrier", op_barrier);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_ibarrier_program, argc, argv); }

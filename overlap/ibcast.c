@@ -3,6 +3,6 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(ibcast, "MPI_Ibcast", op_bcast);
+OVERLAP_OPERATION(ibcast, "MPI_Ibcast", op_bcast);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_ibcast_program, argc, argv); }

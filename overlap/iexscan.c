@@ -2,6 +2,6 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(iexscan, "MPI_Iexscan", op_exscan);
+OVERLAP_OPERATION(iexscan, "MPI_Iexscan", op_exscan);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_iexscan_program, argc, argv); }

@@ -2,6 +2,6 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(igather, "MPI_Igather", op_gather);
+OVERLAP_OPERATION(igather, "MPI_Igather", op_gather);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_igather_program, argc, argv); }

@@ -2,6 +2,6 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(igatherv, "MPI_Igatherv", op_gatherv);
+OVERLAP_OPERATION(igatherv, "MPI_Igatherv", op_gatherv);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_igatherv_program, argc, argv); }

@@ -2,7 +2,7 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(ineighbor_allgather, "MPI_Ineighbor_allgather", op_neighbor_allgather);
+OVERLAP_OPERATION(ineighbor_allgather, "MPI_Ineighbor_allgather", op_neighbor_allgather);
 
 int main(int argc, char **argv)
 {

@@ -4,7 +4,7 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(ineighbor_alltoall, "MPI_Ineighbor_alltoall", op_neighbor_alltoall);
+OVERLAP_OPERATION(ineighbor_alltoall, "MPI_Ineighbor_alltoall", op_neighbor_alltoall);
 
 int main(int argc, char **argv)
 {

@@ -2,6 +2,6 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(ireduce, "MPI_Ireduce", op_reduce);
+OVERLAP_OPERATION(ireduce, "MPI_Ireduce", op_reduce);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_ireduce_program, argc, argv); }

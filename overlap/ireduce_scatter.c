@@ -2,7 +2,7 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(ireduce_scatter, "MPI_Ireduce_scatter", op_reduce_scatter);
+OVERLAP_OPERATION(ireduce_scatter, "MPI_Ireduce_scatter", op_reduce_scatter);
 
 int main(int argc, char **argv)
 {

@@ -2,7 +2,7 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(ireduce_scatter_block, "MPI_Ireduce_scatter_block", op_reduce_scatter_block);
+OVERLAP_OPERATION(ireduce_scatter_block, "MPI_Ireduce_scatter_block", op_reduce_scatter_block);
 
 int main(int argc, char **argv)
 {

@@ -2,6 +2,6 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(iscan, "MPI_Iscan", op_scan);
+OVERLAP_OPERATION(iscan, "MPI_Iscan", op_scan);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_iscan_program, argc, argv); }

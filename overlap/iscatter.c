@@ -2,6 +2,6 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(iscatter, "MPI_Iscatter", op_scatter);
+OVERLAP_OPERATION(iscatter, "MPI_Iscatter", op_scatter);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_iscatter_program, argc, argv); }

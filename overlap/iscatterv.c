@@ -2,6 +2,6 @@
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 
-OVERLAP_COLLECTIVE(iscatterv, "MPI_Iscatterv", op_scatterv);
+OVERLAP_OPERATION(iscatterv, "MPI_Iscatterv", op_scatterv);
 
 int main(int argc, char **argv) { return overlap_main(&overlap_iscatterv_program, argc, argv); }

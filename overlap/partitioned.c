@@ -1,93 +1,12 @@
 /*
  * MPI_Psend_init: a rank sends its partner a message in parts, each marked ready (MPI_Pready) when
  * the part of the work that makes it is done, so that the library may send it while the work goes
- * on. The blocking counterpart is one MPI_Send after all the work. MPI-4, chapter 4.
+ * on. The blocking counterpart is one MPI_Send after all the work. Timed, repeated and written as
+ * in iallreduce.c, a row for each size and number of parts.
  */
-#include "overlap/pairs.h"
-
+#include "common/operations/pairs.h"
 #include "common/run/parse.h"
-
-#include <stdlib.h>
-
-/* ---- the operation --------------------------------------------------------------------------- */
-
-/* A rank's end of the message. */
-struct end {
-    MPI_Request request;
-    int partitions;
-    int next; /* the partition to mark ready */
-};
-
-static void start(struct op_instance *operation)
-{
-    struct end *const end = operation->own;
-    end->next = 0;
-    BC_MPI(MPI_Start(&end->request));
-}
-
-static void mark_next(struct op_instance *operation)
-{
-    struct end *const end = operation->own;
-    BC_MPI(MPI_Pready(end->next++, end->request));
-}
-
-static void finish(struct op_instance *operation)
-{
-    struct end *const end = operation->own;
-    /* The last part of the work is done; where there was no work all parts are. */
-    while (end->next < end->partitions)
-        BC_MPI(MPI_Pready(end->next++, end->request));
-    BC_MPI(MPI_Wait(&end->request, MPI_STATUS_IGNORE));
-}
-
-static void receive(struct op_instance *operation)
-{
-    struct end *const end = operation->own;
-    if (end->request == MPI_REQUEST_NULL)
-        return;
-    BC_MPI(MPI_Start(&end->request));
-    BC_MPI(MPI_Wait(&end->request, MPI_STATUS_IGNORE));
-}
-
-static void create(struct op_instance *operation)
-{
-    struct end *const end = bc_allocate(1, sizeof *end, "no memory for a message");
-    const int64_t partitions = *(const int64_t *)operation->variant;
-    const MPI_Count count = (MPI_Count)(operation->shape.elements / partitions);
-    *end = (struct end){.request = MPI_REQUEST_NULL, .partitions = (int)partitions};
-    if (operation->works)
-        BC_MPI(MPI_Psend_init(operation->send, end->partitions, count, MPI_DOUBLE,
-                              operation->partner, OVERLAP_TAG, operation->comm, MPI_INFO_NULL,
-                              &end->request));
-    else if (operation->partner != MPI_PROC_NULL)
-        BC_MPI(MPI_Precv_init(operation->receive, end->partitions, count, MPI_DOUBLE,
-                              operation->partner, OVERLAP_TAG, operation->comm, MPI_INFO_NULL,
-                              &end->request));
-    operation->own = end;
-    operation->parts = partitions;
-}
-
-static void destroy(struct op_instance *operation)
-{
-    struct end *const end = operation->own;
-    if (end->request != MPI_REQUEST_NULL)
-        BC_MPI(MPI_Request_free(&end->request));
-    free(end);
-}
-
-static const struct op_kind partitioned = {
-    .name = "partitioned",
-    .functions = {.start = start, .blocking = overlap_send},
-    .between = mark_next,
-    .finish = finish,
-    .serve = receive,
-    .serve_blocking = overlap_receive,
-    .create = create,
-    .destroy = destroy,
-    OVERLAP_LOWER_SENDS,
-};
-
-/* ---- the program ----------------------------------------------------------------------------- */
+#include "overlap/engine/program.h"
 
 struct partitioned_state {
     struct overlap_state overlap; /* first: the engine knows it */
@@ -234,10 +153,10 @@ const struct bc_program overlap_partitioned_program = {
                "work.\nNeeds at least 2 processes.",
     .placement = BC_ON_PAGES,
     .own_options = {own_options, sizeof own_options / sizeof *own_options},
-    .defaults =
-        &(const struct partitioned_state){
-            .overlap.parameters = {OVERLAP_DEFAULTS, .name = "partitioned", .kind = &partitioned},
-            .partitions.text = DEFAULT_PARTITIONS},
+    .defaults = &(const struct partitioned_state){.overlap.parameters = {OVERLAP_DEFAULTS,
+                                                                         .name = "partitioned",
+                                                                         .kind = &op_partitioned},
+                                                  .partitions.text = DEFAULT_PARTITIONS},
     .defaults_bytes = sizeof(struct partitioned_state),
     .state_bytes = sizeof(struct partitioned_state),
     .complete = overlap_parameters_complete,

@@ -2,19 +2,20 @@
  * MPI_Rget: a rank reads a block from its partner's window, whose rank is in the next barrier all
  * the while. The blocking counterpart is MPI_Get, flushed at once.
  */
-#include "overlap/pairs.h"
+#include "common/operations/pairs.h"
 
-OP_CALL(post, "MPI_Rget", MPI_Rget(operation->receive, OVERLAP_OF_PARTNER, operation->requests))
-OP_CALL(get, "MPI_Get", MPI_Get(operation->receive, OVERLAP_OF_PARTNER))
+OP_CALL(post, "MPI_Rget", MPI_Rget(operation->receive, OP_OF_PARTNER, operation->requests))
+OP_CALL(get, "MPI_Get", MPI_Get(operation->receive, OP_OF_PARTNER))
 
 static void block(struct op_instance *operation)
 {
     get(operation);
-    overlap_flush(operation);
+    op_flush(operation);
 }
 
-OVERLAP_OPERATION(get, "MPI_Rget", .functions = {.start = post, .blocking = block},
-                  .serve = overlap_stay_away, .create = overlap_create_source_window,
-                  .destroy = overlap_destroy_window, OVERLAP_LOWER_RECEIVES);
-
-int main(int argc, char **argv) { return overlap_main(&overlap_get_program, argc, argv); }
+const struct op_kind op_get = {.name = "get",
+                               .functions = {.start = post, .blocking = block},
+                               .serve = op_stay_away,
+                               .create = op_create_source_window,
+                               .destroy = op_destroy_window,
+                               OP_LOWER_RECEIVES};

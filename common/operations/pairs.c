@@ -1,4 +1,4 @@
-#include "overlap/pairs.h"
+#include "common/operations/pairs.h"
 
 #include "common/job/node_order.h"
 
@@ -14,7 +14,7 @@ static int partner_of(const struct op_shape *shape)
     return shape->rank < 2 * half ? shape->rank - half : MPI_PROC_NULL;
 }
 
-void overlap_pairs_describe(const struct bc_run *run)
+void op_pairs_describe(const struct bc_run *run)
 {
     struct bc_node_order order;
     bc_node_order_create(&order, &run->job);
@@ -35,18 +35,18 @@ static void place(struct op_instance *operation, bool both)
     operation->works = operation->partner != MPI_PROC_NULL && (both || is_lower(&operation->shape));
 }
 
-void overlap_pairs_place(struct op_instance *operation) { place(operation, false); }
+void op_pairs_place(struct op_instance *operation) { place(operation, false); }
 
-void overlap_pairs_place_both(struct op_instance *operation) { place(operation, true); }
+void op_pairs_place_both(struct op_instance *operation) { place(operation, true); }
 
-OP_CALL(send, "MPI_Send", MPI_Send(OVERLAP_TO_PARTNER))
-OP_CALL(receive, "MPI_Recv", MPI_Recv(OVERLAP_FROM_PARTNER, MPI_STATUS_IGNORE))
+OP_CALL(send, "MPI_Send", MPI_Send(OP_TO_PARTNER))
+OP_CALL(receive, "MPI_Recv", MPI_Recv(OP_FROM_PARTNER, MPI_STATUS_IGNORE))
 
-void overlap_send(struct op_instance *operation) { send(operation); }
+void op_send_block(struct op_instance *operation) { send(operation); }
 
-void overlap_receive(struct op_instance *operation) { receive(operation); }
+void op_receive_block(struct op_instance *operation) { receive(operation); }
 
-void overlap_stay_away(struct op_instance *operation) { (void)operation; }
+void op_stay_away(struct op_instance *operation) { (void)operation; }
 
 /* ---- one-sided transfers --------------------------------------------------------------------- */
 
@@ -60,19 +60,19 @@ static void create_window(struct op_instance *operation, void *buffer, int64_t e
     operation->own = window;
 }
 
-void overlap_create_target_window(struct op_instance *operation)
+void op_create_target_window(struct op_instance *operation)
 {
     create_window(operation, operation->receive,
                   op_elements(&operation->kind->receive, &operation->shape));
 }
 
-void overlap_create_source_window(struct op_instance *operation)
+void op_create_source_window(struct op_instance *operation)
 {
     create_window(operation, operation->send,
                   op_elements(&operation->kind->send, &operation->shape));
 }
 
-void overlap_destroy_window(struct op_instance *operation)
+void op_destroy_window(struct op_instance *operation)
 {
     MPI_Win *const window = operation->own;
     BC_MPI(MPI_Win_unlock_all(*window));
@@ -80,7 +80,7 @@ void overlap_destroy_window(struct op_instance *operation)
     free(window);
 }
 
-void overlap_sync_window(const struct op_instance *operation)
+void op_sync_window(const struct op_instance *operation)
 {
-    BC_MPI(MPI_Win_sync(overlap_window(operation)));
+    BC_MPI(MPI_Win_sync(op_window(operation)));
 }

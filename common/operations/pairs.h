@@ -9,62 +9,64 @@
 #pragma once
 
 #include "common/operations/calls.h"
-#include "overlap/engine/program.h"
 
-/* For `describe`: which share of the pairs crosses nodes. Collective. */
-void overlap_pairs_describe(const struct bc_run *run);
+/* Messages, and one-sided transfers; the last one not of an MPI library before MPI-4. */
+extern const struct op_kind op_get, op_irecv, op_isend, op_put, op_sendrecv, op_partitioned;
+
+/* ---- for the files of these operations ------------------------------------------------------- */
+
+/* For `describe`: notes which share of the pairs crosses nodes. Collective. */
+void op_pairs_describe(const struct bc_run *run);
 
 /* For `place`: the lower half works, or both halves do. Collective. */
-void overlap_pairs_place(struct op_instance *operation);
-void overlap_pairs_place_both(struct op_instance *operation);
-
-/* ---- what the operations have in common ------------------------------------------------------ */
+void op_pairs_place(struct op_instance *operation);
+void op_pairs_place_both(struct op_instance *operation);
 
 /* The arguments of a message to, or from, the partner: of MPI_Send and MPI_Recv, and those of
    MPI_Isend, MPI_Send_init and so on before the request. */
-enum { OVERLAP_TAG = 1 };
-#define OVERLAP_TO_PARTNER                                                                         \
-    operation->send, count, counts->type, operation->partner, OVERLAP_TAG, operation->comm
-#define OVERLAP_FROM_PARTNER                                                                       \
-    operation->receive, count, counts->type, operation->partner, OVERLAP_TAG, operation->comm
+enum { OP_TAG = 1 };
+#define OP_TO_PARTNER                                                                              \
+    operation->send, count, counts->type, operation->partner, OP_TAG, operation->comm
+#define OP_FROM_PARTNER                                                                            \
+    operation->receive, count, counts->type, operation->partner, OP_TAG, operation->comm
 
 /* MPI_Send and MPI_Recv: for `blocking` and `serve`. */
-void overlap_send(struct op_instance *operation);
-void overlap_receive(struct op_instance *operation);
+void op_send_block(struct op_instance *operation);
+void op_receive_block(struct op_instance *operation);
 
 /* For `serve`, where a rank has nothing to do. */
-void overlap_stay_away(struct op_instance *operation);
+void op_stay_away(struct op_instance *operation);
 
 /* Members of struct op_kind: a block goes from the lower half to the upper one, or back. */
-#define OVERLAP_LOWER_SENDS                                                                        \
-    .describe = overlap_pairs_describe, .place = overlap_pairs_place,                              \
+#define OP_LOWER_SENDS                                                                             \
+    .describe = op_pairs_describe, .place = op_pairs_place,                                        \
     .send = {OP_BLOCK, OP_ON_LOWER, OP_TO_ALL}, .receive = {OP_BLOCK, OP_ON_UPPER, OP_BY_PARTNER}
-#define OVERLAP_LOWER_RECEIVES                                                                     \
-    .describe = overlap_pairs_describe, .place = overlap_pairs_place,                              \
+#define OP_LOWER_RECEIVES                                                                          \
+    .describe = op_pairs_describe, .place = op_pairs_place,                                        \
     .send = {OP_BLOCK, OP_ON_UPPER, OP_TO_ALL}, .receive = {OP_BLOCK, OP_ON_LOWER, OP_BY_PARTNER}
 
 /* ---- one-sided transfers --------------------------------------------------------------------- */
 
 /* For `create`: a window of each rank's receive buffer, or of its send buffer. Collective, as
    `destroy`. */
-void overlap_create_target_window(struct op_instance *operation);
-void overlap_create_source_window(struct op_instance *operation);
-void overlap_destroy_window(struct op_instance *operation);
+void op_create_target_window(struct op_instance *operation);
+void op_create_source_window(struct op_instance *operation);
+void op_destroy_window(struct op_instance *operation);
 
 /* For `settle`: makes visible what this rank stored, and what was put. Local. */
-void overlap_sync_window(const struct op_instance *operation);
+void op_sync_window(const struct op_instance *operation);
 
-static inline MPI_Win overlap_window(const struct op_instance *operation)
+static inline MPI_Win op_window(const struct op_instance *operation)
 {
     return *(const MPI_Win *)operation->own;
 }
 
 /* The arguments of MPI_Put and MPI_Get behind the buffer: all of the partner's window. */
-#define OVERLAP_OF_PARTNER                                                                         \
-    count, counts->type, operation->partner, 0, count, counts->type, overlap_window(operation)
+#define OP_OF_PARTNER                                                                              \
+    count, counts->type, operation->partner, 0, count, counts->type, op_window(operation)
 
 /* Completes all transfers to the partner, also there. Local. */
-static inline void overlap_flush(const struct op_instance *operation)
+static inline void op_flush(const struct op_instance *operation)
 {
-    BC_MPI(MPI_Win_flush(operation->partner, overlap_window(operation)));
+    BC_MPI(MPI_Win_flush(operation->partner, op_window(operation)));
 }

@@ -2,7 +2,7 @@
  * The windows of one-sided transfers: errors come back, and what a rank stores into its part is
  * synchronised with the window.
  */
-#include "overlap/pairs.h" /* first: its parameters have names of ranks.h */
+#include "common/operations/pairs.h" /* first: its parameters have names of ranks.h */
 
 #include "ranks.h"
 
@@ -38,17 +38,17 @@ static struct op_instance make(const struct op_kind *kind)
 
 static const struct op_kind target = {
     .name = "target",
-    .create = overlap_create_target_window,
-    .destroy = overlap_destroy_window,
-    .settle = overlap_sync_window,
+    .create = op_create_target_window,
+    .destroy = op_destroy_window,
+    .settle = op_sync_window,
     .send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
     .receive = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
 };
 
 static const struct op_kind source = {
     .name = "source",
-    .create = overlap_create_source_window,
-    .destroy = overlap_destroy_window,
+    .create = op_create_source_window,
+    .destroy = op_destroy_window,
     .send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
     .receive = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
 };
@@ -60,7 +60,7 @@ TEST(errors_come_back)
     for (size_t i = 0; i < COUNT(kinds); i++) {
         MPI_Errhandler handler;
         struct op_instance operation = make(kinds[i]);
-        MPI_Win_get_errhandler(overlap_window(&operation), &handler);
+        MPI_Win_get_errhandler(op_window(&operation), &handler);
         returned[i] = handler == MPI_ERRORS_RETURN;
         MPI_Errhandler_free(&handler);
         op_destroy(&operation);
