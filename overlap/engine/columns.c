@@ -1,4 +1,4 @@
-#include "overlap/engine/row.h"
+#include "overlap/engine/columns.h"
 
 #include <string.h>
 

@@ -1,6 +1,5 @@
 /*
- * What rounds say: how much work fits under the operation, and what is gained against the blocking
- * counterpart.
+ * Estimates of how much work fits under the operation, from a rank's rounds.
  *
  * How much work fits follows from work that doesn't: with more work than fits, all that lies beside
  * the work in an operation's time (start and finish) is what can't be overlapped, so that
@@ -19,22 +18,14 @@
  * a small difference of long times, and formed from 5 % quantiles. The overlap is also computed
  * with the two quantiles exchanged, and its interval widened by the difference.
  *
- * What a program pays for an operation with plenty of work under it is the exposed time, too, now
- * by medians, against the median of the blocking counterpart. Where the library takes time from the
- * work in some rounds only, or more in some than in others, 5 % quantiles show too little of it:
- * the median of the differences of rounds is used where it exceeds the other by more than visits
- * differ by.
- *
  * The slowest rank's of each is taken once a visit, at the end: a max over ranks in each round
  * would grow with the number of ranks wherever there is noise.
  *
- * All functions are local unless they say otherwise.
+ * All functions are local.
  */
 #pragma once
 
-#include "common/run/samples.h"
-
-#include <stdbool.h>
+#include "common/measure/samples.h"
 
 /* What a rank keeps of a round, in ns: what follows from a difference of two of its times is formed
    here, before any maximum over ranks. */
@@ -47,7 +38,20 @@ enum overlap_own_quantity {
     OVERLAP_OWN_QUANTITIES
 };
 
-/* ---- how much work fits ---------------------------------------------------------------------- */
+/* Quantiles of a rank's times. */
+struct overlap_quantiles {
+    double least_ns, undisturbed_ns, median_ns; /* 5 %, 25 % and 50 % */
+    double half_width_ns;                       /* of the interval of undisturbed_ns, at 95 % */
+};
+
+/* Returns those of one quantity, in rounds `first` to `end` - 1. */
+struct overlap_quantiles overlap_quantiles_of(const struct bc_samples *own, size_t first,
+                                              size_t end, int quantity);
+
+/* Returns those of one quantity and `sign` times another one, round by round. */
+struct overlap_quantiles overlap_quantiles_of_both(const struct bc_samples *own, size_t first,
+                                                   size_t end, int quantity, double sign,
+                                                   int other);
 
 /* What is estimated, in ns: on a rank from its rounds; over ranks as the max of each. */
 enum overlap_estimated {
@@ -66,55 +70,19 @@ struct overlap_estimates {
     double half_width_ns[OVERLAP_EST_TOTAL + 1];
 };
 
-/* A rank's estimates from rounds `first` to `end` - 1 of its times. */
+/* Returns a rank's estimates from rounds `first` to `end` - 1 of its times. */
 struct overlap_estimates overlap_estimate_own(const struct bc_samples *own, size_t first,
                                               size_t end);
 
-/* The slowest ranks' of those that work. The same on every rank; collective over MPI_COMM_WORLD. */
-struct overlap_estimates overlap_estimate(const struct bc_samples *own, size_t first, size_t end,
-                                          bool works);
-
-/* The work that fits: what is not exposed. */
+/* Returns the work that fits: what is not exposed. */
 static inline double overlap_knee_of(const struct overlap_estimates *estimates)
 {
     return estimates->ns[OVERLAP_EST_REFERENCE] - estimates->ns[OVERLAP_EST_EXPOSED];
 }
 
-/* By how much the work makes the operation longer, and half the width of its interval. */
+/* Return by how much the work makes the operation longer, and half the width of its interval. */
 static inline double overlap_excess_of(const struct overlap_estimates *estimates)
 {
     return estimates->ns[OVERLAP_EST_TOTAL] - estimates->ns[OVERLAP_EST_REFERENCE];
 }
 double overlap_excess_half_of(const struct overlap_estimates *estimates);
-
-/* ---- what is gained -------------------------------------------------------------------------- */
-
-/* What is estimated, in ns: on a rank from its rounds; over ranks as the max of each; and what a
-   visit says. */
-enum overlap_gain_estimated {
-    OVERLAP_GAIN_BLOCKING,
-    OVERLAP_GAIN_EXPOSED,
-    OVERLAP_GAIN_MEDIAN_EXPOSED, /* by the median of what the library takes from the work */
-    OVERLAP_GAIN_ESTIMATED
-};
-
-/* As the two functions above; at least one round. */
-void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
-                      double estimates_ns[OVERLAP_GAIN_ESTIMATED]);
-void overlap_estimate_gain(const struct bc_samples *own, size_t first, size_t end, bool works,
-                           double estimates_ns[OVERLAP_GAIN_ESTIMATED]);
-
-/* What a row says. Times in ns; NAN without the blocking counterpart. */
-struct overlap_gain {
-    struct bc_summary blocking, exposed;
-    struct bc_summary gain;     /* blocking - exposed */
-    struct bc_summary gain_pct; /* of blocking; NAN where that is too short for the clock */
-};
-
-/* The gain of what visits say (OVERLAP_GAIN_ESTIMATED quantities, at least one visit). `blocks`,
-   parts of the first visit, make the interval where there is one visit. Intervals are widened by
-   what both exposed times differ by, and end further out by calls_ns: the cost of calls is known no
-   better. */
-struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
-                                           const struct bc_samples *blocks, double calls_ns,
-                                           double confidence);

@@ -1,8 +1,11 @@
-#include "overlap/engine/search.h"
+#include "overlap/engine/fit.h"
+
+#include "common/measure/plan.h"
+#include "overlap/engine/row.h"
 
 #include <math.h>
 
-/* ---- the largest amount of work that fits ---------------------------------------------------- */
+/* ---- the search ------------------------------------------------------------------------------ */
 
 /* More than a bisection to one part in a million needs, with a handful of contradictions. */
 #define TRIALS_MAX 200
@@ -145,122 +148,78 @@ void overlap_search_report(struct overlap_search *search, const struct overlap_t
         search->done = true;
 }
 
-/* ---- the number of calls of MPI_Test --------------------------------------------------------- */
+/* ---- work that fits -------------------------------------------------------------------------- */
 
-/* The exposed time has risen when it has done so by more than the tolerance this often in a row. */
-#define RISES 2
-
-void overlap_calls_begin(struct overlap_calls_search *search, int64_t limit, double tolerance_ns)
+/* The last digit of a time in ns as results print it: 0.001 us, or in a table the fifth digit. */
+static double digit_ns(double ns, bool in_table)
 {
-    *search = (struct overlap_calls_search){.limit = limit, .tolerance_ns = tolerance_ns};
+    const double us = ns * 1e-3;
+    return in_table && us >= 100.0 ? 1e3 * pow(10.0, floor(log10(us)) - 4.0) : 1.0;
 }
 
-static int index_of_min(const struct overlap_calls_search *search)
+/* Bounds of such a time, rounded to that digit. */
+static double printed_min_ns(double ns, bool in_table)
 {
-    int min = 0;
-    for (int i = 1; i < search->count; i++)
-        if (search->tried[i].exposed_ns < search->tried[min].exposed_ns)
-            min = i;
-    return min;
+    const double digit = digit_ns(ns, in_table);
+    return isnan(ns) ? 0.0 : ceil(ns / digit - 0.5) * digit;
 }
 
-bool overlap_calls_is_close(const struct overlap_calls_search *search, int i, double within_ns)
+static double printed_max_ns(double ns, bool in_table)
 {
-    return search->tried[i].exposed_ns <=
-           search->tried[index_of_min(search)].exposed_ns + within_ns;
+    const double digit = digit_ns(ns, in_table);
+    return floor(ns / digit + 0.5) * digit;
 }
 
-int64_t overlap_calls_best(const struct overlap_calls_search *search)
+struct bc_summary overlap_reference_of(const struct overlap_state *overlap,
+                                       const struct overlap_row *row)
 {
-    if (search->count == 0)
-        return 0;
-    const double min_ns = search->tried[index_of_min(search)].exposed_ns;
-    int i = 0;
-    while (search->tried[i].exposed_ns > min_ns + search->tolerance_ns)
-        i++;
-    return search->tried[i].calls;
+    const struct bc_samples *const samples =
+        overlap_is_robust(overlap->run) ? &row->rounds : &row->reference_phase;
+    return overlap_summary_of(overlap->run, samples, OVERLAP_REFERENCE);
 }
 
-static void insert(struct overlap_calls_search *search, double exposed_ns)
+/* True if these times, as printed, keep the guarantee. */
+static bool keeps_guarantee(const struct overlap_state *overlap, const struct bc_summary *reference,
+                            const struct bc_summary *work, const struct bc_summary *total,
+                            bool in_table)
 {
-    int i = search->count++;
-    for (; i > 0 && search->tried[i - 1].calls > search->next; i--)
-        search->tried[i] = search->tried[i - 1];
-    search->tried[i] = (struct overlap_calls_trial){search->next, exposed_ns};
+    const double factor = 1.0 + overlap->parameters.acceptance_pct / 100.0;
+    const double reference_ns = printed_min_ns(reference->value, in_table);
+    const double allowed_ns = overlap_is_robust(overlap->run)
+                                  ? factor * reference_ns
+                                  : reference_ns + printed_min_ns(reference->sd, in_table);
+    return printed_max_ns(total->value, in_table) <= allowed_ns &&
+           printed_max_ns(work->value, in_table) <= factor * printed_min_ns(total->value, in_table);
 }
 
-/* Whether the last RISES numbers are all worse than the best one. */
-static bool has_risen(const struct overlap_calls_search *search)
+/* True if the row has as many rounds as --min-samples or a fixed number asks for; or, when its time
+   is up, as many as give an interval. */
+static bool has_enough_rounds(const struct bc_run *run, const struct overlap_row *row)
 {
-    return index_of_min(search) < search->count - RISES &&
-           search->tried[search->count - 1].exposed_ns >
-               search->tried[index_of_min(search)].exposed_ns + search->tolerance_ns;
+    const struct bc_settings *const s = &run->settings;
+    const int64_t asked = s->samples > 0 ? s->samples : s->min_samples;
+    return (int64_t)row->rounds.count >= (asked < BC_LEAST_SAMPLES ? asked : BC_LEAST_SAMPLES);
 }
 
-/* The rise of the exposed time for each call from one trial to another. */
-static double slope(const struct overlap_calls_trial *from, const struct overlap_calls_trial *to)
+/* True if an amount is work: units of the processor's, or a kernel, even without steps, which takes
+   a device a time. */
+static bool is_work(const struct overlap_state *overlap, const struct overlap_row *row, int amount)
 {
-    return (to->exposed_ns - from->exposed_ns) / (double)(to->calls - from->calls);
+    return overlap->worker.device != NULL ? row->knee_ns > 0.0 : row->amount_part_units[amount] > 0;
 }
 
-/* The number between trials `left` and left + 1 to try; 0: there is none that could be better than
-   the best one by more than the tolerance. The exposed time between two numbers lies above the
-   lines through the trials on either side, as long as it falls ever less steeply, and then rises
-   ever more. *lowest_ns becomes the lower bound of what it could be. */
-static int64_t promising(const struct overlap_calls_search *search, int left, double *lowest_ns)
+int overlap_fitting_amount(const struct overlap_state *overlap, const struct overlap_row *row)
 {
-    const struct overlap_calls_trial *const from = &search->tried[left];
-    const struct overlap_calls_trial *const to = from + 1;
-    const double min_ns = search->tried[index_of_min(search)].exposed_ns;
-    const double width = (double)(to->calls - from->calls);
-    if (to->calls - from->calls < 2)
-        return 0;
-    /* From the left trial the line goes on as it came; before the first one it may fall as steeply
-       as it will. The same for the right trial. */
-    const double falls = left > 0 ? slope(from - 1, from) : -INFINITY;
-    const double rises = left + 2 < search->count ? slope(to, to + 1) : INFINITY;
-    double from_left = width / 2.0; /* where the lines meet, from the left trial on */
-    double bound_ns = -INFINITY;
-    if (isfinite(falls) && isfinite(rises) && rises > falls) {
-        from_left = (to->exposed_ns - from->exposed_ns - rises * width) / (falls - rises);
-        from_left = fmin(width - 1.0, fmax(1.0, from_left));
-        bound_ns = from->exposed_ns + falls * from_left;
-    } else if (isfinite(rises)) {
-        bound_ns = fmin(from->exposed_ns, to->exposed_ns - rises * (width - 1.0));
-    } else if (isfinite(falls)) {
-        bound_ns = from->exposed_ns + falls * (width - 1.0);
+    const struct bc_run *const run = overlap->run;
+    if (!has_enough_rounds(run, row))
+        return OVERLAP_NO_AMOUNT;
+    const struct bc_summary reference = overlap_reference_of(overlap, row);
+    for (int i = 0; i < OVERLAP_AMOUNTS && is_work(overlap, row, i); i++) {
+        const struct bc_summary work = overlap_summary_of(run, &row->rounds, OVERLAP_WORK + i);
+        const struct bc_summary total = overlap_summary_of(run, &row->rounds, OVERLAP_TOTAL + i);
+        if (keeps_guarantee(overlap, &reference, &work, &total, false) &&
+            keeps_guarantee(overlap, &reference, &work, &total, true))
+            return i;
     }
-    if (bound_ns >= min_ns - search->tolerance_ns)
-        return 0;
-    *lowest_ns = bound_ns;
-    return from->calls + (int64_t)llround(from_left);
-}
-
-static void choose_next(struct overlap_calls_search *search)
-{
-    const int64_t last = search->tried[search->count - 1].calls;
-    search->done = search->count == OVERLAP_CALLS_TRIED_MAX;
-    if (!search->refining && last < search->limit && !has_risen(search)) {
-        const int64_t more = last == 0 ? 1 : last > search->limit / 2 ? search->limit : 2 * last;
-        search->next = more;
-        return;
-    }
-    search->refining = true;
-    search->next = 0;
-    double min_ns = INFINITY;
-    for (int left = 0; left + 1 < search->count; left++) {
-        double lowest_ns = INFINITY;
-        const int64_t calls = promising(search, left, &lowest_ns);
-        if (calls != 0 && lowest_ns < min_ns) {
-            search->next = calls;
-            min_ns = lowest_ns;
-        }
-    }
-    search->done = search->done || search->next == 0;
-}
-
-void overlap_calls_report(struct overlap_calls_search *search, double exposed_ns)
-{
-    insert(search, exposed_ns);
-    choose_next(search);
+    return OVERLAP_NO_AMOUNT;
 }

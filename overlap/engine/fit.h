@@ -1,14 +1,19 @@
 /*
- * The two searches: for the largest amount of work that fits, and for the number of calls of
- * MPI_Test with the min exposed time. Which to try next, and when to stop. Pure logic: trials go
- * in, amounts come out; the unit tests drive it with functions. All functions are local.
+ * The largest amount of work that fits: the search for it, and the guarantee. All functions are
+ * local.
  */
 #pragma once
+
+#include "common/stats/stats.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* ---- the largest amount of work that fits ---------------------------------------------------- */
+struct overlap_state;
+struct overlap_row;
+
+/* ---- the search: pure logic; trials go in, amounts come out -----------------------------------
+ */
 
 /*
  * The steps are the specification's. Start with as much work as the operation takes; halve it until
@@ -69,43 +74,22 @@ double overlap_search_tolerance(const struct overlap_search *search, double work
 /* Takes in the trial of next_ns; sets `done` or the next amount to try. */
 void overlap_search_report(struct overlap_search *search, const struct overlap_trial *trial);
 
-/* ---- the number of calls of MPI_Test --------------------------------------------------------- */
+/* ---- the guarantee ----------------------------------------------------------------------------
+ */
 
 /*
- * More calls give the library more occasions to go on, until it needs no more of them; each costs
- * its own time. So the exposed time falls and then rises again. The numbers 0, 1, 2, 4, 8 ... are
- * tried until the exposed time rises or the limit is reached. Then numbers between them are tried:
- * where the lines through the trials on both sides meet, or half-way, as long as these lines leave
- * room for a better number. The interval with the lowest bound comes first. It need not be beside
- * the best number so far: where a call costs what it gains, two distant numbers are equally good,
- * and a better one lies before both.
+ * The specification's guarantee holds for the result as printed: work is an amount that was
+ * injected, and total, the operation's time with it, exceeds the reference by no more than the
+ * acceptance threshold (under the mean by no more than the reference's standard deviation). Each
+ * round times several amounts, so that all have the rounds of the reference; the largest amount
+ * that keeps the guarantee is printed.
  */
-enum { OVERLAP_CALLS_TRIED_MAX = 64 };
+enum { OVERLAP_NO_AMOUNT = -1 };
 
-struct overlap_calls_trial {
-    int64_t calls;
-    double exposed_ns;
-};
+/* Returns the number (0 to OVERLAP_AMOUNTS - 1) of the largest amount of work that keeps the
+   guarantee by the row's rounds, or OVERLAP_NO_AMOUNT: none does, or there are too few rounds. */
+int overlap_fitting_amount(const struct overlap_state *overlap, const struct overlap_row *row);
 
-struct overlap_calls_search {
-    int64_t limit;       /* the max number of calls to try */
-    double tolerance_ns; /* exposed times that differ by less are as good */
-    int64_t next;        /* the number to try next */
-    bool done;
-    struct overlap_calls_trial tried[OVERLAP_CALLS_TRIED_MAX]; /* by rising number */
-    int count;
-    bool refining; /* the best number has been passed */
-};
-
-void overlap_calls_begin(struct overlap_calls_search *search, int64_t limit, double tolerance_ns);
-
-/* Takes in the exposed time with `next` calls; sets `done` or the next number. */
-void overlap_calls_report(struct overlap_calls_search *search, double exposed_ns);
-
-/* Whether trial i is worth another look: a moment of the machine may have made it better or worse
-   than it is. It isn't if it exceeds the min by more than `within_ns`. */
-bool overlap_calls_is_close(const struct overlap_calls_search *search, int i, double within_ns);
-
-/* Of the numbers that were tried and whose exposed time is within the tolerance of the min, the
-   smallest; 0 if none was tried. */
-int64_t overlap_calls_best(const struct overlap_calls_search *search);
+/* Returns the reference of the amounts' rounds; under the mean that of phase 1, as specified. */
+struct bc_summary overlap_reference_of(const struct overlap_state *overlap,
+                                       const struct overlap_row *row);

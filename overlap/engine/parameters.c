@@ -1,7 +1,8 @@
-#include "overlap/engine/row.h"
+#include "overlap/engine/parameters.h"
 
 #include "common/mpi/large_count.h"
 #include "common/run/parse.h"
+#include "overlap/engine/sizes.h"
 
 #include <string.h>
 
@@ -161,4 +162,69 @@ bool overlap_parameters_complete(void *state, struct bc_error *error)
     const bool good = take_numbers(p, &list, error);
     bc_size_list_free(&list);
     return good && check_work(p, error);
+}
+
+/* ---- the job --------------------------------------------------------------------------------- */
+
+static bool fit_form(struct overlap_state *overlap, struct bc_error *error)
+{
+    struct overlap_parameters *const p = &overlap->parameters;
+    if (p->form == OP_NONBLOCKING || p->kind->variants_have_forms || op_has_persistent(p->kind))
+        return true;
+    if (p->form == OP_FORMS) {
+        p->form = OP_NONBLOCKING;
+        overlap->lacks_persistent = true;
+        return true;
+    }
+    if (p->kind->persistent_function == NULL)
+        return bc_error_set(error, "--form: there is no persistent form of %s: use nonblocking",
+                            p->name);
+    return bc_error_set(error,
+                        "--form: this MPI library has no %s that can be started again: use "
+                        "nonblocking",
+                        p->kind->persistent_function);
+}
+
+static bool fit_buffers(const struct overlap_parameters *p, struct bc_error *error)
+{
+    if (p->buffers == BC_BUFFERS_REUSED)
+        return true;
+    if (p->kind->send.extent == OP_NO_BUFFER)
+        return bc_error_set(error, "--buffers=new: %s has no buffers that can be new: use reused",
+                            p->name);
+    return (p->form != OP_PERSISTENT && p->form != OP_FORMS) ||
+           bc_error_set(error, "--buffers=new: a persistent request keeps its buffers: use "
+                               "--form=nonblocking or --buffers=reused");
+}
+
+/* The specification's counts are sample counts under other names. */
+static void apply_iterations(const struct overlap_parameters *p, struct bc_run *run)
+{
+    struct bc_settings *const settings = &run->settings;
+    if (p->default_iterations > 0 && !bc_option_given(&run->options, "samples"))
+        settings->samples = p->default_iterations;
+    if (p->max_iterations > 0) {
+        settings->max_samples = p->max_iterations;
+        if (settings->min_samples > settings->max_samples)
+            settings->min_samples = settings->max_samples;
+    }
+}
+
+bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error)
+{
+    struct overlap_state *const overlap = state;
+    const struct overlap_parameters *const p = &overlap->parameters;
+    if (run->job.ranks < 2)
+        return bc_error_set(error, "an operation " BC_NEEDS_2_RANKS);
+    if (p->root >= run->job.ranks)
+        return bc_error_set(error, "--root: %lld is not in the job: use 0 to %d",
+                            (long long)p->root, run->job.ranks - 1);
+    if (p->max_iterations > 0 && p->default_iterations > p->max_iterations)
+        return bc_error_set(error,
+                            "--default-tdm-n-iters: %lld is more than --max-tdm-iters, %lld: lower "
+                            "the one or raise the other",
+                            (long long)p->default_iterations, (long long)p->max_iterations);
+    apply_iterations(p, run);
+    return fit_form(overlap, error) && fit_buffers(p, error) &&
+           overlap_fit_sizes(overlap, run, error);
 }

@@ -1,8 +1,6 @@
 #include "common/measure/verdict.h"
 #include "overlap/engine/row.h"
 
-#include "overlap/engine/kernel.h"
-
 #include <math.h>
 #include <string.h>
 
@@ -20,15 +18,6 @@ static struct bc_summary summarize_answers(const struct bc_run *run,
                                            const struct bc_samples *answers, int quantity)
 {
     return bc_pseudomedian(answers->values[quantity], answers->count, confidence(run));
-}
-
-/* With a value of at least 0: what the clock can't see took no time, not less. */
-static struct bc_summary summarize(const struct bc_run *run, const struct bc_samples *samples,
-                                   int quantity)
-{
-    struct bc_summary summary = bc_run_summarize(run, samples, quantity, -1);
-    summary.value = fmax(0.0, summary.value);
-    return summary;
 }
 
 /* ---- work that is more than fits ------------------------------------------------------------- */
@@ -79,83 +68,6 @@ bool overlap_take_answer(const struct bc_run *run, const struct overlap_estimate
     return row->answers.count == 1;
 }
 
-/* ---- work that fits -------------------------------------------------------------------------- */
-
-/* The last digit of a time in ns as results print it: 0.001 us, or in a table the fifth digit. */
-static double digit_ns(double ns, bool in_table)
-{
-    const double us = ns * 1e-3;
-    return in_table && us >= 100.0 ? 1e3 * pow(10.0, floor(log10(us)) - 4.0) : 1.0;
-}
-
-/* Bounds of such a time, rounded to that digit. */
-static double printed_min_ns(double ns, bool in_table)
-{
-    const double digit = digit_ns(ns, in_table);
-    return isnan(ns) ? 0.0 : ceil(ns / digit - 0.5) * digit;
-}
-
-static double printed_max_ns(double ns, bool in_table)
-{
-    const double digit = digit_ns(ns, in_table);
-    return floor(ns / digit + 0.5) * digit;
-}
-
-/* The reference of the amounts' rounds; under the mean that of phase 1, as specified. */
-static struct bc_summary reference_of(const struct overlap_state *overlap,
-                                      const struct overlap_row *row)
-{
-    const struct bc_samples *const samples =
-        overlap_is_robust(overlap->run) ? &row->rounds : &row->reference_phase;
-    return summarize(overlap->run, samples, OVERLAP_REFERENCE);
-}
-
-/* True if these times, as printed, keep the guarantee. */
-static bool keeps_guarantee(const struct overlap_state *overlap, const struct bc_summary *reference,
-                            const struct bc_summary *work, const struct bc_summary *total,
-                            bool in_table)
-{
-    const double factor = 1.0 + overlap->parameters.acceptance_pct / 100.0;
-    const double reference_ns = printed_min_ns(reference->value, in_table);
-    const double allowed_ns = overlap_is_robust(overlap->run)
-                                  ? factor * reference_ns
-                                  : reference_ns + printed_min_ns(reference->sd, in_table);
-    return printed_max_ns(total->value, in_table) <= allowed_ns &&
-           printed_max_ns(work->value, in_table) <= factor * printed_min_ns(total->value, in_table);
-}
-
-/* True if the row has as many rounds as --min-samples or a fixed number asks for; or, when its time
-   is up, as many as give an interval. */
-static bool has_enough_rounds(const struct bc_run *run, const struct overlap_row *row)
-{
-    const struct bc_settings *const s = &run->settings;
-    const int64_t asked = s->samples > 0 ? s->samples : s->min_samples;
-    return (int64_t)row->rounds.count >= (asked < BC_LEAST_SAMPLES ? asked : BC_LEAST_SAMPLES);
-}
-
-/* True if an amount is work: units of the processor's, or a kernel, even without steps, which takes
-   a device a time. */
-static bool is_work(const struct overlap_state *overlap, const struct overlap_row *row, int amount)
-{
-    return overlap->worker.device != NULL ? row->knee_ns > 0.0 : row->amount_part_units[amount] > 0;
-}
-
-int overlap_fitting_amount(const struct overlap_state *overlap, const struct overlap_row *row)
-{
-    const struct bc_run *const run = overlap->run;
-    if (!has_enough_rounds(run, row))
-        return OVERLAP_NO_AMOUNT;
-    const struct bc_summary reference = reference_of(overlap, row);
-    for (int i = 0; i < OVERLAP_AMOUNTS && is_work(overlap, row, i); i++) {
-        const struct bc_summary work = summarize(run, &row->rounds, OVERLAP_WORK + i);
-        const struct bc_summary total = summarize(run, &row->rounds, OVERLAP_TOTAL + i);
-        if (keeps_guarantee(overlap, &reference, &work, &total, false) &&
-            keeps_guarantee(overlap, &reference, &work, &total, true))
-            return i;
-    }
-    return OVERLAP_NO_AMOUNT;
-}
-
 /* ---- overlap and gain ------------------------------------------------------------------------ */
 
 /* Whether what visits say tells a share: of one visit with one round it doesn't. */
@@ -170,9 +82,9 @@ static bool tells_shares(const struct overlap_row *row, const struct bc_samples 
 static struct bc_interval interval_by_rounds(const struct bc_run *run,
                                              const struct overlap_row *row, double answer_pct)
 {
-    const double reference_ns = summarize(run, &row->rounds, OVERLAP_REFERENCE).value;
+    const double reference_ns = overlap_summary_of(run, &row->rounds, OVERLAP_REFERENCE).value;
     const struct bc_summary hidden =
-        bc_run_summarize(run, &row->rounds, OVERLAP_REFERENCE, OVERLAP_BESIDE);
+        bc_samples_summary(run, &row->rounds, OVERLAP_REFERENCE, OVERLAP_BESIDE);
     const double half_pct =
         reference_ns > 0.0 ? 100.0 * bc_half_width(&hidden) / reference_ns : NAN;
     return (struct bc_interval){answer_pct - half_pct, answer_pct + half_pct};
@@ -186,8 +98,9 @@ static struct bc_summary summarize_overlap(const struct bc_run *run, const struc
     const struct bc_samples *const answers = &row->answers;
     if (answers->count == 0 || !tells_shares(row, answers))
         return bc_no_summary;
-    const double clock_pct = percent(2.0 * run->max_clock.read_ns,
-                                     summarize(run, &row->rounds, OVERLAP_REFERENCE).value);
+    const double clock_pct =
+        percent(2.0 * run->max_clock.read_ns,
+                overlap_summary_of(run, &row->rounds, OVERLAP_REFERENCE).value);
     struct bc_summary overlap = summarize_answers(run, answers, OVERLAP_ANSWER_PCT);
     struct bc_interval *const interval = &overlap.interval;
     if (answers->count == 1 && row->blocks.count > 1)
@@ -232,9 +145,9 @@ static struct bc_summary overlap_by_mean(const struct bc_run *run, const struct 
 static struct overlap_gain gain_by_mean(const struct bc_run *run, const struct bc_samples *rounds)
 {
     struct overlap_gain gain = {
-        .blocking = bc_run_summarize(run, rounds, OVERLAP_BLOCKING, -1),
-        .exposed = bc_run_summarize(run, rounds, OVERLAP_EXPOSED, -1),
-        .gain = bc_run_summarize(run, rounds, OVERLAP_BLOCKING, OVERLAP_EXPOSED),
+        .blocking = bc_samples_summary(run, rounds, OVERLAP_BLOCKING, -1),
+        .exposed = bc_samples_summary(run, rounds, OVERLAP_EXPOSED, -1),
+        .gain = bc_samples_summary(run, rounds, OVERLAP_BLOCKING, OVERLAP_EXPOSED),
     };
     gain.gain_pct = gain.gain;
     bc_summary_scale(&gain.gain_pct, gain.blocking.value > 0.0 ? 100.0 / gain.blocking.value : NAN);
@@ -295,9 +208,10 @@ static struct injected injected_of(const struct overlap_state *overlap,
     const struct bc_run *const run = overlap->run;
     const int amount = overlap_fitting_amount(overlap, row);
     const bool fits = amount != OVERLAP_NO_AMOUNT;
-    struct injected said = {.reference = reference_of(overlap, row)};
-    said.total = fits ? summarize(run, &row->rounds, OVERLAP_TOTAL + amount) : said.reference;
-    said.work = summarize(run, &row->rounds, OVERLAP_WORK + (fits ? amount : 0));
+    struct injected said = {.reference = overlap_reference_of(overlap, row)};
+    said.total =
+        fits ? overlap_summary_of(run, &row->rounds, OVERLAP_TOTAL + amount) : said.reference;
+    said.work = overlap_summary_of(run, &row->rounds, OVERLAP_WORK + (fits ? amount : 0));
     if (!fits)
         bc_summary_scale(&said.work, 0.0);
     said.overlap = overlap_is_robust(run)
@@ -329,8 +243,8 @@ bool overlap_row_is_precise(const struct overlap_state *overlap, const struct ov
 }
 
 /* The overlap's interval reaches down to what the work shows. */
-void overlap_summarize(const struct overlap_state *overlap, const struct overlap_row *row,
-                       struct overlap_result *result)
+static void summarize(const struct overlap_state *overlap, const struct overlap_row *row,
+                      struct overlap_result *result)
 {
     const struct bc_run *const run = overlap->run;
     const struct injected said = injected_of(overlap, row);
@@ -350,8 +264,87 @@ void overlap_summarize(const struct overlap_state *overlap, const struct overlap
     result->staged = bc_staged_of(&overlap->parameters.memory, NULL, NULL, 1.0);
     if (!row->has_staged)
         return;
-    const struct bc_summary staged = bc_run_summarize(run, &row->rounds, OVERLAP_STAGED, -1);
+    const struct bc_summary staged = bc_samples_summary(run, &row->rounds, OVERLAP_STAGED, -1);
     const struct bc_summary longer =
-        bc_run_summarize(run, &row->rounds, OVERLAP_STAGED, OVERLAP_BLOCKING);
+        bc_samples_summary(run, &row->rounds, OVERLAP_STAGED, OVERLAP_BLOCKING);
     result->staged = bc_staged_of(&overlap->parameters.memory, &staged, &longer, 1.0);
+}
+
+/* ---- the result of a row --------------------------------------------------------------------- */
+
+static void set_keys(const struct overlap_parameters *p, const struct overlap_row *row,
+                     struct overlap_result *result)
+{
+    const bool searched = row->asked_test_calls == OVERLAP_AUTO;
+    result->collective = p->name;
+    result->model = overlap_is_data_driven(p) ? "data" : "time";
+    result->form = op_form_names[row->choice.form];
+    (void)snprintf(result->test_calls, sizeof result->test_calls, searched ? "auto" : "%lld",
+                   (long long)row->asked_test_calls);
+    result->best_test_calls = searched ? row->test_calls : BC_NO_INTEGER;
+    result->buffers = bc_buffers_word(p->buffers);
+    result->elements = p->kind->no_elements ? BC_NO_INTEGER : row->choice.elements;
+    result->size_bytes = row->size_bytes;
+}
+
+/* Dumps the samples of the row; of its amounts of work, the printed one or else the largest. */
+static void dump(const struct overlap_state *overlap, const struct overlap_row *row)
+{
+    const struct bc_run *const run = overlap->run;
+    const int fitting = overlap_fitting_amount(overlap, row);
+    const int amount = fitting != OVERLAP_NO_AMOUNT ? fitting : 0;
+    bc_samples_dump(run, "reference_phase", &row->reference_phase, OVERLAP_REFERENCE);
+    bc_samples_dump(run, "reference", &row->rounds, OVERLAP_REFERENCE);
+    bc_samples_dump(run, "total", &row->rounds, OVERLAP_TOTAL + amount);
+    bc_samples_dump(run, "work", &row->rounds, OVERLAP_WORK + amount);
+    bc_samples_dump(run, "beside", &row->rounds, OVERLAP_BESIDE);
+    if (row->has_blocking)
+        bc_samples_dump(run, "blocking", &row->rounds, OVERLAP_BLOCKING);
+    bc_samples_dump(run, "exposed", &row->rounds, OVERLAP_EXPOSED);
+}
+
+/* A size whose operation takes less than this share of the cutoff time was found by mistake:
+   something slowed the search down. */
+#define CUTOFF_SHARE 0.5
+
+/* On rank 0. */
+static void conclude(struct overlap_state *overlap, const struct overlap_row *row,
+                     struct overlap_result *result)
+{
+    const struct overlap_parameters *const p = &overlap->parameters;
+    const struct bc_run *const run = overlap->run;
+    dump(overlap, row);
+    set_keys(p, row, result);
+    summarize(overlap, row, result);
+    result->outcome = bc_samples_outcome(run, &row->rounds, overlap_row_is_precise(overlap, row));
+    if (row->max_size)
+        result->outcome.status = BC_MAX_SIZE;
+    if (!overlap_is_data_driven(p) && !row->max_size &&
+        result->reference.value < CUTOFF_SHARE * p->cutoff_ms * 1e6)
+        bc_output_remark(run->output, "warning",
+                         "the operation took %.3f us here, and the cutoff time when its size was "
+                         "searched for: something was in the way then; run it again",
+                         result->reference.value * 1e-3);
+    /* With less work than the operation takes, with the processor in MPI all the time, or on shared
+       processors, a row doesn't say who makes progress. */
+    if (overlap->worker.device == NULL && row->choice.form == OP_NONBLOCKING && p->plenty >= 1.0 &&
+        !run->job.oversubscribed && !isnan(result->gain.exposed.interval.lo))
+        overlap_progress_add(&overlap->progress, row, result);
+}
+
+void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
+                      struct overlap_result *result)
+{
+    if (overlap->run->job.rank == 0)
+        conclude(overlap, row, result);
+    const int64_t wrong = bc_sum_wrong(row->wrong, &result->outcome);
+    if (wrong > 0)
+        bc_output_remark(overlap->run->output, "warning",
+                         "wrong data in %lld operations, counted over ranks", (long long)wrong);
+    bc_samples_free(&row->reference_phase);
+    bc_samples_free(&row->rounds);
+    bc_samples_free(&row->answers);
+    bc_samples_free(&row->blocks);
+    bc_samples_free(&row->gains);
+    bc_samples_free(&row->gain_blocks);
 }

@@ -1,6 +1,9 @@
+#include "overlap/engine/sizes.h"
+
+#include "common/clock/clock.h"
 #include "common/mpi/harness.h"
-#include "overlap/engine/kernel.h"
 #include "overlap/engine/row.h"
+#include "overlap/engine/take.h"
 
 #include <math.h>
 
@@ -98,14 +101,11 @@ static double first_reference_ns(const struct overlap_parameters *p, const struc
 {
     enum { OPERATIONS = 5 };
     struct op_instance operation;
-    struct overlap_round round = {.operation = &operation, .renews = p->buffers == BC_BUFFERS_NEW};
+    struct overlap_experiment x = {.operation = &operation, .renews = p->buffers == BC_BUFFERS_NEW};
     double own_ns = INFINITY, max_ns;
     op_create(&operation, p->kind, &run->job, choice);
-    for (int i = 0; i < OPERATIONS; i++) {
-        double ns;
-        overlap_take_reference(&round, &ns);
-        own_ns = fmin(own_ns, ns);
-    }
+    for (int i = 0; i < OPERATIONS; i++)
+        own_ns = fmin(own_ns, overlap_take_reference(&x, NULL, OVERLAP_REFERENCE));
     op_destroy(&operation);
     bc_harness_allreduce(&own_ns, &max_ns, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return max_ns;
@@ -199,8 +199,9 @@ static double quick_reference_ns(const struct overlap_state *overlap, const stru
 {
     enum { ROUNDS = 5 };
     struct op_instance operation;
-    struct overlap_round round = {.operation = &operation,
-                                  .renews = overlap->parameters.buffers == BC_BUFFERS_NEW};
+    static const struct bc_quantities reference = {.count = 1, .clock_readings = 1.0};
+    struct overlap_experiment x = {.operation = &operation,
+                                   .renews = overlap->parameters.buffers == BC_BUFFERS_NEW};
     struct bc_samples samples = {.count = 0};
     double reference_ns = 0.0;
     op_create(&operation, overlap->parameters.kind, &run->job, choice);
@@ -211,9 +212,13 @@ static double quick_reference_ns(const struct overlap_state *overlap, const stru
         .grace_rounds = 1,
         .warmup_rounds = 1,
     };
-    overlap_run_rounds(run, &round, 1, overlap_take_reference, &plan, &samples);
+    /* Released by barriers even if there is a window: a large size may take long. */
+    struct bc_rounds *const rounds = bc_rounds_by_plan(run, &reference, &plan, &samples);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;)
+        bc_round_value(round, OVERLAP_REFERENCE,
+                       overlap_take_reference(&x, NULL, OVERLAP_REFERENCE));
     if (run->job.rank == 0)
-        reference_ns = fmax(0.0, bc_run_summarize(run, &samples, OVERLAP_REFERENCE, -1).value);
+        reference_ns = overlap_summary_of(run, &samples, OVERLAP_REFERENCE).value;
     bc_samples_free(&samples);
     bc_harness_bcast(&reference_ns, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     op_destroy(&operation);

@@ -36,11 +36,9 @@ static double launch_ns(const struct overlap_worker *worker)
     return ns;
 }
 
-struct bc_work_rate overlap_calibrate(struct overlap_worker *worker)
+struct bc_work_rate overlap_calibrate_kernel(struct overlap_worker *worker)
 {
     struct bc_work_rate rate;
-    if (worker->device == NULL)
-        return bc_work_calibrate();
     rate.ns_per_unit = (quickest_ns(worker, MANY_STEPS) - quickest_ns(worker, FEW_STEPS)) /
                        (MANY_STEPS - FEW_STEPS);
     /* One launch and two events follow the lead. */

@@ -16,9 +16,15 @@ struct overlap_worker {
     uint64_t lead_steps;      /* of the kernel before one that is timed alone */
 };
 
-/* Measures what a unit takes, of the processor or of a kernel, whose units are steps; call_ns is
-   then an empty kernel's time. Sets lead_steps. Local. */
-struct bc_work_rate overlap_calibrate(struct overlap_worker *worker);
+/* Measures the rate of a kernel's work, whose units are steps; call_ns is then an empty kernel's
+   time. Sets lead_steps. Local. */
+struct bc_work_rate overlap_calibrate_kernel(struct overlap_worker *worker);
+
+/* Measures the rate of work, of the processor or of a kernel. Local. */
+static inline struct bc_work_rate overlap_calibrate(struct overlap_worker *worker)
+{
+    return worker->device == NULL ? bc_work_calibrate() : overlap_calibrate_kernel(worker);
+}
 
 /* The time of a kernel alone in ns, as the device sees it: neither its start nor the wait for it.
    Local. */

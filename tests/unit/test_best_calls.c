@@ -2,7 +2,7 @@
    the exposed time of operations that proceed in stages (tests/virtual/plan.h), and by others. */
 #include "helpers.h"
 
-#include "overlap/engine/search.h"
+#include "overlap/engine/calls.h"
 
 #include <math.h>
 

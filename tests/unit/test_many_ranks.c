@@ -8,7 +8,6 @@
  */
 #include "helpers.h"
 
-#include "common/run/samples.h"
 #include "overlap/engine/estimate.h"
 
 #include <math.h>

@@ -4,7 +4,7 @@
 #include "helpers.h"
 #include "streams.h"
 
-#include "overlap/engine/program.h"
+#include "overlap/engine/row.h"
 
 #include <unistd.h>
 

@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "overlap/engine/search.h"
+#include "overlap/engine/fit.h"
 
 #include <string.h>
 

@@ -1,0 +1,119 @@
+#include "overlap/engine/gain.h"
+
+#include <math.h>
+
+/* ---- a visit --------------------------------------------------------------------------------- */
+
+void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
+                      double estimates_ns[OVERLAP_GAIN_ESTIMATED])
+{
+    const struct overlap_quantiles beside =
+        overlap_quantiles_of(own, first, end, OVERLAP_OWN_BESIDE);
+    const struct overlap_quantiles inside =
+        overlap_quantiles_of(own, first, end, OVERLAP_OWN_INSIDE);
+    const struct overlap_quantiles alone = overlap_quantiles_of(own, first, end, OVERLAP_OWN_ALONE);
+    /* What interrupts a rank is as likely in the work inside as in that alone. */
+    const struct overlap_quantiles taken =
+        overlap_quantiles_of_both(own, first, end, OVERLAP_OWN_INSIDE, -1.0, OVERLAP_OWN_ALONE);
+    estimates_ns[OVERLAP_GAIN_BLOCKING] =
+        overlap_quantiles_of(own, first, end, OVERLAP_OWN_PLAIN).median_ns;
+    estimates_ns[OVERLAP_GAIN_EXPOSED] = beside.median_ns + inside.least_ns - alone.least_ns;
+    estimates_ns[OVERLAP_GAIN_MEDIAN_EXPOSED] = beside.median_ns + taken.median_ns;
+}
+
+/* ---- a row ----------------------------------------------------------------------------------- */
+
+/* What each visit, or each part of one, says. */
+enum { BLOCKING, EXPOSED, UNEVEN, GAIN, GAIN_PCT, SERIES };
+
+/* 0 where the blocking counterpart is too short for the clock; see overlap_gain_of_visits. */
+static double percent_of(double ns, double blocking_ns)
+{
+    return blocking_ns > 0.0 ? 100.0 * ns / blocking_ns : 0.0;
+}
+
+/* Whether the clock saw the blocking counterpart in each visit. */
+static bool has_percentages(const struct bc_samples *visits)
+{
+    for (size_t i = 0; i < visits->count; i++)
+        if (!(visits->values[OVERLAP_GAIN_BLOCKING][i] > 0.0))
+            return false;
+    return true;
+}
+
+/* With the exposed times of this quantity; freed by the caller. */
+static struct bc_samples make_series(const struct bc_samples *said,
+                                     enum overlap_gain_estimated exposed)
+{
+    struct bc_samples series = {.count = 0};
+    for (size_t i = 0; i < said->count; i++) {
+        const double blocking_ns = said->values[OVERLAP_GAIN_BLOCKING][i];
+        const double exposed_ns = said->values[exposed][i];
+        const double values[SERIES] = {
+            [BLOCKING] = blocking_ns,
+            [EXPOSED] = exposed_ns,
+            [UNEVEN] = said->values[OVERLAP_GAIN_MEDIAN_EXPOSED][i] -
+                       said->values[OVERLAP_GAIN_EXPOSED][i],
+            [GAIN] = blocking_ns - exposed_ns,
+            [GAIN_PCT] = percent_of(blocking_ns - exposed_ns, blocking_ns),
+        };
+        bc_samples_append(&series, values, SERIES, 0);
+    }
+    return series;
+}
+
+/* The means of what visits say; the interval of one visit is that of its blocks. */
+static void summarize_series(const struct bc_samples *visits, const struct bc_samples *blocks,
+                             enum overlap_gain_estimated exposed, double confidence,
+                             struct bc_summary summary[SERIES])
+{
+    struct bc_samples of_visits = make_series(visits, exposed);
+    struct bc_samples of_blocks = make_series(blocks, exposed);
+    for (int i = 0; i < SERIES; i++) {
+        summary[i] = bc_mean_of_visits(of_visits.values[i], of_visits.count, confidence);
+        if (of_visits.count != 1 || of_blocks.count < 2)
+            continue;
+        summary[i].interval =
+            bc_mean_of_visits(of_blocks.values[i], of_blocks.count, confidence).interval;
+        summary[i].interval.lo = fmin(summary[i].value, summary[i].interval.lo);
+        summary[i].interval.hi = fmax(summary[i].value, summary[i].interval.hi);
+    }
+    bc_samples_free(&of_visits);
+    bc_samples_free(&of_blocks);
+}
+
+/* Adds the error to the interval's, and lets it end further out by calls_ns. */
+static void widen(struct bc_summary *summary, double error, double calls_ns)
+{
+    summary->interval = bc_interval_with(summary, error);
+    summary->interval.lo -= calls_ns;
+    summary->interval.hi += calls_ns;
+}
+
+struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
+                                           const struct bc_samples *blocks, double calls_ns,
+                                           double confidence)
+{
+    struct bc_summary summary[SERIES];
+    summarize_series(visits, blocks, OVERLAP_GAIN_EXPOSED, confidence, summary);
+    const double choice_ns = summary[UNEVEN].value;
+    if (summary[UNEVEN].interval.lo > 0.0)
+        summarize_series(visits, blocks, OVERLAP_GAIN_MEDIAN_EXPOSED, confidence, summary);
+    struct overlap_gain gain = {summary[BLOCKING], summary[EXPOSED], summary[GAIN],
+                                summary[GAIN_PCT]};
+    const double blocking_ns = gain.blocking.value;
+    /* What the clock can't see took no time, not less. */
+    gain.exposed.value = fmax(0.0, gain.exposed.value);
+    gain.gain.value = blocking_ns - gain.exposed.value;
+    gain.gain_pct.value = percent_of(gain.gain.value, blocking_ns);
+    widen(&gain.blocking, 0.0, calls_ns);
+    widen(&gain.exposed, choice_ns, calls_ns);
+    widen(&gain.gain, choice_ns, calls_ns);
+    widen(&gain.gain_pct, percent_of(choice_ns, blocking_ns), percent_of(calls_ns, blocking_ns));
+    if (!isnan(gain.exposed.interval.lo))
+        gain.exposed.interval = (struct bc_interval){fmax(0.0, gain.exposed.interval.lo),
+                                                     fmax(0.0, gain.exposed.interval.hi)};
+    if (!has_percentages(visits))
+        bc_summary_scale(&gain.gain_pct, NAN);
+    return gain;
+}
