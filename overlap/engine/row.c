@@ -318,7 +318,7 @@ static void conclude(struct overlap_state *overlap, const struct overlap_row *ro
     summarize(overlap, row, result);
     result->outcome = bc_samples_outcome(run, &row->rounds, overlap_row_is_precise(overlap, row));
     if (row->max_size)
-        result->outcome.status = BC_MAX_SIZE;
+        result->outcome.status = "max-size"; /* no size took the cutoff time */
     if (!overlap_is_data_driven(p) && !row->max_size &&
         result->reference.value < CUTOFF_SHARE * p->cutoff_ms * 1e6)
         bc_output_remark(run->output, "warning",

@@ -4,6 +4,7 @@
  */
 #include "helpers.h"
 
+#include "common/measure/verdict.h"
 #include "overlap/engine/gain.h"
 
 #include <stdlib.h>
