@@ -1,5 +1,16 @@
 #include "pingpong/pingpong.h"
 
+#include <math.h>
+
+/* The share of a rank's memory for windows that its coarrays may take. */
+#define WINDOW_SHARE 0.8
+
+/* The max blocks of a thinned sweep: putting 256K values one by one takes 0.1 s. If ranks share
+   processors, a transfer that its target must serve waits until the target has one; MPICH over UCX
+   needs 6 s for these values with 8 ranks on 2 processors. */
+#define THINNED_MAX_BLOCKS 4096
+#define SHARED_MAX_BLOCKS 512
+
 const struct pingpong_parameters pingpong_default_parameters = {
     .patterns = {.text = "all"},
     .arrangements = {.text = "all"},
@@ -51,9 +62,9 @@ static bool is_power_of_two(const char *option, int64_t value, struct bc_error *
                         (long long)value);
 }
 
-bool pingpong_parameters_complete(void *parameters, struct bc_error *error)
+bool pingpong_parameters_complete(void *state, struct bc_error *error)
 {
-    struct pingpong_parameters *const p = parameters;
+    struct pingpong_parameters *const p = state;
     struct pingpong_limits *const limits = &p->limits;
     if (!is_power_of_two("min-ndata", limits->min_ndata, error) ||
         !is_power_of_two("max-ndata", limits->max_ndata, error) ||
@@ -88,4 +99,91 @@ struct pingpong_part pingpong_part_of(int arrangement, int rank, int ranks)
     const bool lower = rank < half;
     const bool swapped = arrangement == PINGPONG_CROSSING && rank % half % 2 != 0;
     return (struct pingpong_part){lower ? rank + half : rank - half, lower != swapped};
+}
+
+/* ---- processes and memory -------------------------------------------------------------------- */
+
+int64_t pingpong_largest_extent(const struct pingpong_parameters *p,
+                                const struct pingpong_limits *limits)
+{
+    for (int i = 0; i < PINGPONG_PATTERNS; i++)
+        if (p->patterns.chosen[i] && pingpong_patterns[i].sweep == PINGPONG_STRIDED_MANY)
+            return 2 * limits->max_ndata;
+    return limits->max_ndata + PINGPONG_GUARD_VALUES;
+}
+
+double pingpong_needed_bytes(const struct pingpong_parameters *p,
+                             const struct pingpong_limits *limits)
+{
+    struct pingpong_shape shape;
+    const double buffers = p->buffers == BC_BUFFERS_NEW ? 4.0 : 1.0;
+    bool exact = false;
+    int64_t values = pingpong_largest_extent(p, limits);
+    for (int i = 0; i < PINGPONG_PATTERNS; i++)
+        exact = exact || (p->patterns.chosen[i] && pingpong_patterns[i].exact);
+    for (int i = 0; exact && pingpong_shape_at(PINGPONG_CONTIGUOUS, limits, i, &shape); i++)
+        values += pingpong_ndata(&shape);
+    return buffers * (double)sizeof(double) * (double)values;
+}
+
+/* Lowers max_ndata until the coarrays fit into memory, unless --max-ndata was given. */
+static bool fit_memory(struct pingpong_parameters *p, const struct bc_run *run,
+                       struct bc_error *error)
+{
+    const double max_bytes = bc_run_usable_bytes(run, WINDOW_SHARE, true);
+    struct pingpong_limits fitting = p->limits;
+    while (fitting.max_ndata > 0 && pingpong_needed_bytes(p, &fitting) > max_bytes)
+        fitting.max_ndata /= 2;
+    if (fitting.max_ndata == p->limits.max_ndata)
+        return true;
+    if (fitting.max_ndata >= fitting.min_ndata && !bc_option_given(&run->options, "max-ndata")) {
+        p->limits = fitting;
+        p->lowered = true;
+        return true;
+    }
+    struct bc_error advice = {"use fewer processes a node"};
+    if (fitting.max_ndata > 0)
+        bc_error_set(&advice, "use --max-ndata=%lld or less", (long long)fitting.max_ndata);
+    return bc_error_set(error,
+                        "--max-ndata: coarrays for %lld values need %.1f MiB a rank, and %.1f fit "
+                        "into memory or /dev/shm: %s",
+                        (long long)p->limits.max_ndata,
+                        pingpong_needed_bytes(p, &p->limits) / 1048576, max_bytes / 1048576,
+                        advice.text);
+}
+
+bool pingpong_is_arranged(const struct pingpong_parameters *p, int arrangement, int ranks)
+{
+    return p->arrangements.chosen[arrangement] && pingpong_can_arrange(arrangement, ranks);
+}
+
+int pingpong_arrangements(const struct pingpong_parameters *p, int ranks)
+{
+    int count = 0;
+    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
+        count += pingpong_is_arranged(p, a, ranks);
+    return count;
+}
+
+bool pingpong_parameters_fit(void *state, struct bc_run *run, struct bc_error *error)
+{
+    struct pingpong_parameters *const p = state;
+    const int ranks = run->job.ranks;
+    if (ranks < 2)
+        return bc_error_set(error, "a ping-pong " BC_NEEDS_2_RANKS);
+    if (pingpong_arrangements(p, ranks) == 0)
+        return bc_error_set(error,
+                            "--arrangements: %.80s can't be arranged with %d processes: use "
+                            "single, or an even number of at least 4 processes",
+                            p->arrangements.text, ranks);
+    /* The complete sweep gives each row its time, however many rows there are. */
+    if (p->full)
+        run->budget_s = INFINITY;
+    if (!fit_memory(p, run, error))
+        return false;
+    const int64_t thinned = run->job.shares_processors ? SHARED_MAX_BLOCKS : THINNED_MAX_BLOCKS;
+    const bool limited = !p->full && p->limits.max_ndata > thinned;
+    if (p->limits.max_blocks == 0)
+        p->limits.max_blocks = limited ? thinned : p->limits.max_ndata;
+    return true;
 }

@@ -29,19 +29,6 @@
 #include "common/run/program.h"
 #include "pingpong/pingpong.h"
 
-#include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-
-/* The share of a rank's memory for windows that its coarrays may take. */
-#define WINDOW_SHARE 0.8
-
-/* The max blocks of a thinned sweep: putting 256K values one by one takes 0.1 s. If ranks share
-   processors, a transfer that its target must serve waits until the target has one; MPICH over UCX
-   needs 6 s for these values with 8 ranks on 2 processors. */
-#define THINNED_MAX_BLOCKS 4096
-#define SHARED_MAX_BLOCKS 512
-
 /* The main columns where buffers lie on a device. */
 #define MEMORY_COLUMNS                                                                             \
     "pattern,sync,blksize,latency_us,staged_us,direct_gain_pct,direct_gain_lo_pct,"                \
@@ -85,99 +72,6 @@ struct pingpong_row {
 
 /* Of a round. */
 enum { DIRECT, STAGED, QUANTITIES };
-
-/* ---- usage ----------------------------------------------------------------------------------- */
-
-/* The largest extent, in values: strided many has gaps as large as its data. */
-static int64_t largest_extent(const struct pingpong_parameters *p,
-                              const struct pingpong_limits *limits)
-{
-    for (int i = 0; i < PINGPONG_PATTERNS; i++)
-        if (p->patterns.chosen[i] && pingpong_patterns[i].sweep == PINGPONG_STRIDED_MANY)
-            return 2 * limits->max_ndata;
-    return limits->max_ndata + PINGPONG_GUARD_VALUES;
-}
-
-/* The bytes of all coarrays that a run with these limits makes; and with --buffers=new of two more
-   buffers, and of one that takes the place of one of these. */
-static double needed_bytes(const struct pingpong_parameters *p,
-                           const struct pingpong_limits *limits)
-{
-    struct pingpong_shape shape;
-    const double buffers = p->buffers == BC_BUFFERS_NEW ? 4.0 : 1.0;
-    bool exact = false;
-    int64_t values = largest_extent(p, limits);
-    for (int i = 0; i < PINGPONG_PATTERNS; i++)
-        exact = exact || (p->patterns.chosen[i] && pingpong_patterns[i].exact);
-    for (int i = 0; exact && pingpong_shape_at(PINGPONG_CONTIGUOUS, limits, i, &shape); i++)
-        values += pingpong_ndata(&shape);
-    return buffers * (double)sizeof(double) * (double)values;
-}
-
-/* Lowers max_ndata until the coarrays fit into memory, unless --max-ndata was given. */
-static bool fit_memory(struct pingpong_parameters *p, const struct bc_run *run,
-                       struct bc_error *error)
-{
-    const double max_bytes = bc_run_usable_bytes(run, WINDOW_SHARE, true);
-    struct pingpong_limits fitting = p->limits;
-    while (fitting.max_ndata > 0 && needed_bytes(p, &fitting) > max_bytes)
-        fitting.max_ndata /= 2;
-    if (fitting.max_ndata == p->limits.max_ndata)
-        return true;
-    if (fitting.max_ndata >= fitting.min_ndata && !bc_option_given(&run->options, "max-ndata")) {
-        p->limits = fitting;
-        p->lowered = true;
-        return true;
-    }
-    struct bc_error advice = {"use fewer processes a node"};
-    if (fitting.max_ndata > 0)
-        bc_error_set(&advice, "use --max-ndata=%lld or less", (long long)fitting.max_ndata);
-    return bc_error_set(error,
-                        "--max-ndata: coarrays for %lld values need %.1f MiB a rank, and %.1f fit "
-                        "into memory or /dev/shm: %s",
-                        (long long)p->limits.max_ndata, needed_bytes(p, &p->limits) / 1048576,
-                        max_bytes / 1048576, advice.text);
-}
-
-/* Whether an arrangement was chosen and can be made of these ranks. */
-static bool is_arranged(const struct pingpong_parameters *p, int arrangement, int ranks)
-{
-    return p->arrangements.chosen[arrangement] && pingpong_can_arrange(arrangement, ranks);
-}
-
-/* The number of arrangements that are measured. */
-static int arrangements_of(const struct pingpong_parameters *p, int ranks)
-{
-    int count = 0;
-    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++)
-        count += is_arranged(p, a, ranks);
-    return count;
-}
-
-/* Checks processes and memory. Sizes and blocks that weren't asked for become what fits into memory
-   and time, which note_limits says. */
-static bool fit(void *state, struct bc_run *run, struct bc_error *error)
-{
-    struct pingpong_parameters *const p = &((struct pingpong *)state)->parameters;
-    const int ranks = run->job.ranks;
-    if (ranks < 2)
-        return bc_error_set(error, "a ping-pong " BC_NEEDS_2_RANKS);
-    if (arrangements_of(p, ranks) == 0)
-        return bc_error_set(error,
-                            "--arrangements: %.80s can't be arranged with %d processes: use "
-                            "single, or an even number of at least 4 processes",
-                            p->arrangements.text, ranks);
-    /* The complete sweep gives each row its time, however many rows there are. */
-    if (p->full)
-        run->budget_s = INFINITY;
-    if (!fit_memory(p, run, error))
-        return false;
-    const int64_t thinned = run->job.shares_processors ? SHARED_MAX_BLOCKS : THINNED_MAX_BLOCKS;
-    const bool limited = !p->full && p->limits.max_ndata > thinned;
-    if (p->limits.max_blocks == 0)
-        p->limits.max_blocks = limited ? thinned : p->limits.max_ndata;
-    return true;
-}
 
 /* ---- shared by all rows ---------------------------------------------------------------------- */
 
@@ -251,7 +145,7 @@ static void destroy_part(struct pingpong *pingpong, struct part *part)
 static void create_coarray(struct pingpong *pingpong)
 {
     const struct pingpong_parameters *const p = &pingpong->parameters;
-    create_part(pingpong, largest_extent(p, &p->limits), &pingpong->whole);
+    create_part(pingpong, pingpong_largest_extent(p, &p->limits), &pingpong->whole);
 }
 
 static void destroy_coarrays(struct pingpong *pingpong)
@@ -310,7 +204,7 @@ static void list_rows(const struct pingpong *pingpong)
     const struct bc_run *const run = pingpong->run;
     for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++) {
         const char *const name = pingpong_arrangement_name(a);
-        if (is_arranged(&pingpong->parameters, a, run->job.ranks)) {
+        if (pingpong_is_arranged(&pingpong->parameters, a, run->job.ranks)) {
             bc_crossing_note(&run->job, run->output, name, find_part(pingpong, a).partner);
             list_arranged(pingpong, a);
         } else if (pingpong->parameters.arrangements.chosen[a]) {
@@ -507,13 +401,13 @@ const struct bc_program pingpong_program = {
     .budget_s = BC_BUDGET_S,
     .renews = true,
     .complete = pingpong_parameters_complete,
-    .fit = fit,
+    .fit = pingpong_parameters_fit,
 };
 
 /* With --check each has another buffer, to fill from and to compare with. */
 static struct bc_device *open_device(const struct pingpong_parameters *p, struct bc_run *run)
 {
-    const double bytes = needed_bytes(p, &p->limits) * (run->settings.check ? 2.0 : 1.0);
+    const double bytes = pingpong_needed_bytes(p, &p->limits) * (run->settings.check ? 2.0 : 1.0);
     return bc_memory_open(run, &p->memory, bytes, MEMORY_ADVICE);
 }
 
@@ -532,7 +426,7 @@ int main(int argc, char **argv)
     struct pingpong pingpong;
     struct bc_run *const run = bc_start(&pingpong_program, &pingpong, argc, argv);
     pingpong.device = open_device(&pingpong.parameters, run);
-    const bool is_one = arrangements_of(&pingpong.parameters, run->job.ranks) == 1;
+    const bool is_one = pingpong_arrangements(&pingpong.parameters, run->job.ranks) == 1;
     bc_open_result(run, table_of(&pingpong), is_one ? "" : "arrangement,");
     open_pingpong(&pingpong, run);
     list_rows(&pingpong);

@@ -140,8 +140,27 @@ extern const struct pingpong_parameters pingpong_default_parameters;
 enum { PINGPONG_OPTIONS = 11 };
 extern const struct bc_option pingpong_options[PINGPONG_OPTIONS];
 
-/* Completes the limits of a struct pingpong_parameters, but for max_blocks. Local. */
-bool pingpong_parameters_complete(void *parameters, struct bc_error *error);
+/* Completes the limits of a state that begins with the parameters, except max_blocks. Local. */
+bool pingpong_parameters_complete(void *state, struct bc_error *error);
+
+/* Checks processes and memory. Sizes and blocks that weren't asked for become those that fit into
+   memory and time. Local. */
+bool pingpong_parameters_fit(void *state, struct bc_run *run, struct bc_error *error);
+
+/* Returns the largest extent, in values: strided many has gaps as large as its data. */
+int64_t pingpong_largest_extent(const struct pingpong_parameters *p,
+                                const struct pingpong_limits *limits);
+
+/* Returns the bytes of all coarrays that a run with these limits makes; with --buffers=new, also
+   those of two more buffers and of one that replaces one of them. */
+double pingpong_needed_bytes(const struct pingpong_parameters *p,
+                             const struct pingpong_limits *limits);
+
+/* True if an arrangement was chosen and can be made of these ranks. */
+bool pingpong_is_arranged(const struct pingpong_parameters *p, int arrangement, int ranks);
+
+/* Returns the number of arrangements that are measured. */
+int pingpong_arrangements(const struct pingpong_parameters *p, int ranks);
 
 /* ---- the timed loops (kernel.c) -------------------------------------------------------------- */
 
