@@ -1,6 +1,6 @@
 #include "bare.h"
 
-#include "common/measure/plan.h"
+#include "common/measure/rounds.h"
 
 #include <stdlib.h>
 
@@ -15,6 +15,8 @@ static const struct bc_column columns[] = {
 };
 
 const struct bc_table bare_table = {.columns = columns, .count = sizeof columns / sizeof *columns};
+
+const struct bc_quantities bare_ours = {.count = 1, .clock_readings = 1.0, .batching = BC_BATCHES};
 
 bool bare_fit(void *state, struct bc_run *run, struct bc_error *error)
 {
@@ -55,42 +57,37 @@ int64_t bare_repetitions(int64_t ours)
 
 int64_t bare_leads_in(int64_t repetitions) { return repetitions > 1 ? 1 : 0; }
 
-struct loops {
-    bare_fn *run, *less;
-    void *context;
-};
-
-static void take(void *context, double *values)
+/* Values are times of an operation; those of a round are of all its repetitions. */
+static void sample(const struct bc_run *run, bare_fn *loop, bare_fn *less, void *context,
+                   enum bc_lead_in lead_in, int64_t repetitions, double seconds,
+                   struct bare_row *row)
 {
-    const struct loops *const loops = context;
-    values[0] = loops->run(loops->context);
-    if (loops->less != NULL)
-        values[1] = loops->less(loops->context);
-}
-
-static void sample(const struct bc_run *run, struct loops loops, bool starts_apart,
-                   int64_t repetitions, double seconds, struct bare_row *row)
-{
-    const struct bc_source source = {.quantities = loops.less != NULL ? 2 : 1,
-                                     .take = take,
-                                     .starts_apart = starts_apart,
-                                     .context = &loops,
-                                     .clock_ns = run->own_clock.read_ns / (double)repetitions};
-    row->has_less = loops.less != NULL;
-    bc_run_sample(run, &source, -1, seconds * (1.0 - BARE_OURS), &row->samples);
+    bare_fn *const loops[] = {loop, less};
+    const struct bc_quantities quantities = {.count = less != NULL ? 2 : 1,
+                                             .clock_readings = 1.0,
+                                             .batching = BC_BATCHES,
+                                             .repetitions = repetitions,
+                                             .lead_in = lead_in,
+                                             .no_tail = true};
+    row->has_less = less != NULL;
+    row->samples.repetitions = repetitions;
+    struct bc_rounds *const rounds =
+        bc_rounds_of(run, &quantities, seconds * (1.0 - BARE_OURS), &row->samples);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;)
+        for (int q = 0; bc_round_wants(round, q); q++)
+            bc_round_value(round, q, loops[q](context) * (double)repetitions);
 }
 
 void bare_visit(const struct bc_run *run, bare_fn *loop, bare_fn *less, void *context,
                 int64_t repetitions, double seconds, struct bare_row *row)
 {
-    sample(run, (struct loops){loop, less, context}, false, repetitions, seconds, row);
+    sample(run, loop, less, context, BC_LEAD_IN_NEVER, repetitions, seconds, row);
 }
 
 void bare_visit_apart(const struct bc_run *run, bare_fn *loop, void *context, int64_t repetitions,
                       double seconds, struct bare_row *row)
 {
-    sample(run, (struct loops){loop, NULL, context}, bare_leads_in(repetitions) > 0, repetitions,
-           seconds, row);
+    sample(run, loop, NULL, context, BC_LEAD_IN_BATCHES, repetitions, seconds, row);
 }
 
 void bare_write_row(struct bc_run *run, const char *name, const struct bc_summary *ours,
@@ -100,10 +97,10 @@ void bare_write_row(struct bc_run *run, const char *name, const struct bc_summar
     if (run->job.rank == 0) {
         result.name = name;
         result.ours = *ours;
-        result.bare = bc_run_summarize(run, &row->samples, 0, row->has_less ? 1 : -1);
+        result.bare = bc_store_summary(run, &row->samples, row->has_less ? 1 : -1);
         result.ratio = ours->value / result.bare.value;
         result.outcome = *outcome;
     }
-    bc_samples_free(&row->samples);
+    bc_store_free(&row->samples);
     bc_write_row(run, &result);
 }

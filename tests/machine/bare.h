@@ -14,11 +14,12 @@
 #ifndef BARE_H
 #define BARE_H
 
+#include "common/measure/rounds.h"
 #include "common/run/program.h"
 
 /* What a row remembers of its bare loop from visit to visit. All zeros before the first one. */
 struct bare_row {
-    struct bc_samples samples;
+    struct bc_store samples;
     bool has_less; /* the time of a second loop comes off */
 };
 
@@ -46,6 +47,9 @@ void bare_list(struct bc_run *run, int count);
 /* The share of a visit that the benchmark's own samples may take. */
 #define BARE_OURS 0.5
 
+/* The benchmark's own rounds: batches of repetitions. */
+extern const struct bc_quantities bare_ours;
+
 /* Calls both parts of a visit, in the other order at every other visit, so that drift takes as much
    from either. The first visit begins with the benchmark, or, where environment variable BARE_FIRST
    is 1, with the bare loop: what begins a launch is disturbed most. */
@@ -68,7 +72,7 @@ void bare_visit(const struct bc_run *run, bare_fn *loop, bare_fn *less, void *co
                 int64_t repetitions, double seconds, struct bare_row *row);
 
 /* The same for a loop that begins with an untimed operation, bare_leads_in operations in all: ranks
-   start apart (struct bc_source). */
+   start apart (enum bc_lead_in). */
 void bare_visit_apart(const struct bc_run *run, bare_fn *loop, void *context, int64_t repetitions,
                       double seconds, struct bare_row *row);
 

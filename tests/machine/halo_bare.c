@@ -154,12 +154,12 @@ struct state {
 
 struct row {
     int number;
-    struct bc_batch_row ours;
+    struct bc_store ours;
     struct bare_row bare;
 };
 
 /* What both loops of a visit use. */
-struct round {
+struct loops {
     struct halo_exchange exchange;
     const struct bare_swap *bare;
     struct arrays arrays;
@@ -177,37 +177,37 @@ static const struct halo_method *method_of(const struct bare_swap *swap)
     return *method;
 }
 
-static double repeat(void *context, int64_t repetitions)
-{
-    const struct round *const round = context;
-    return halo_swap_often(&round->exchange, repetitions, NULL, 0);
-}
-
 static double bare(void *context)
 {
-    const struct round *const round = context;
+    const struct loops *const loops = context;
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int64_t i = 0; i < bare_leads_in(round->repetitions); i++)
-        round->bare->swap(&round->arrays);
+    for (int64_t i = 0; i < bare_leads_in(loops->repetitions); i++)
+        loops->bare->swap(&loops->arrays);
     const double start = MPI_Wtime();
-    for (int64_t i = 0; i < round->repetitions; i++)
-        round->bare->swap(&round->arrays);
-    return (MPI_Wtime() - start) * 1e9 / (double)round->repetitions;
+    for (int64_t i = 0; i < loops->repetitions; i++)
+        loops->bare->swap(&loops->arrays);
+    return (MPI_Wtime() - start) * 1e9 / (double)loops->repetitions;
 }
 
 static void measure_ours(void *memory)
 {
-    struct round *const round = memory;
-    const struct bc_batch batch = {.repeat = repeat, .context = round, .clock_readings = 1.0};
-    bc_batch_visit(round->run, &batch, round->seconds * BARE_OURS, &round->row->ours);
+    struct loops *const loops = memory;
+    struct bc_rounds *const rounds =
+        bc_rounds_of(loops->run, &bare_ours, loops->seconds * BARE_OURS, &loops->row->ours);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
+        bc_round_release(round, MPI_COMM_WORLD);
+        if (round->lead_in > 0)
+            halo_time_swaps(&loops->exchange, round->lead_in);
+        bc_round_time(round, 0, halo_time_swaps(&loops->exchange, round->repetitions));
+    }
 }
 
 static void measure_bare(void *memory)
 {
-    struct round *const round = memory;
-    round->repetitions = bare_repetitions(round->row->ours.repetitions);
-    bare_visit_apart(round->run, bare, round, round->repetitions, round->seconds,
-                     &round->row->bare);
+    struct loops *const loops = memory;
+    loops->repetitions = bare_repetitions(loops->row->ours.repetitions);
+    bare_visit_apart(loops->run, bare, loops, loops->repetitions, loops->seconds,
+                     &loops->row->bare);
 }
 
 static void measure(const struct state *state, struct bc_visit *visit)
@@ -215,23 +215,23 @@ static void measure(const struct state *state, struct bc_visit *visit)
     const struct bc_run *const run = state->run;
     const struct halo_box box = {{N, N, N}};
     struct row *const row = visit->row;
-    struct round round = {
+    struct loops loops = {
         .bare = &swaps[row->number], .run = run, .row = row, .seconds = visit->seconds};
-    halo_exchange_create(&round.exchange, method_of(round.bare), &box, &state->grid, MPI_COMM_WORLD,
+    halo_exchange_create(&loops.exchange, method_of(loops.bare), &box, &state->grid, MPI_COMM_WORLD,
                          run->job.node_comm, NULL);
-    round.arrays.rank = run->job.rank;
-    round.arrays.own = (double(*)[N + 2][N + 2]) round.exchange.values;
-    round.bare->make(&round.arrays);
-    bare_in_turn(run, measure_ours, measure_bare, &round);
-    round.bare->free(&round.arrays);
-    halo_exchange_destroy(&round.exchange);
-    visit->is_precise = bc_batch_is_precise(run, &row->ours, -1);
+    loops.arrays.rank = run->job.rank;
+    loops.arrays.own = (double(*)[N + 2][N + 2]) loops.exchange.values;
+    loops.bare->make(&loops.arrays);
+    bare_in_turn(run, measure_ours, measure_bare, &loops);
+    loops.bare->free(&loops.arrays);
+    halo_exchange_destroy(&loops.exchange);
+    visit->is_precise = bc_store_is_precise(run, &bare_ours, &row->ours);
 }
 
 static void write_row(struct bc_run *run, struct row *row)
 {
-    struct bc_batch_result ours;
-    bc_batch_conclude(run, &row->ours, "swap", &ours);
+    struct bc_repetition_result ours;
+    bc_store_conclude(run, &row->ours, "swap", &ours);
     bare_write_row(run, swaps[row->number].name, &ours.repetition, &ours.outcome, &row->bare);
 }
 

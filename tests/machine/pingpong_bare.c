@@ -26,7 +26,7 @@ struct loops {
 
 struct row {
     int number;
-    struct bc_batch_row ours;
+    struct bc_store ours;
     struct bare_row bare;
 };
 
@@ -130,7 +130,14 @@ static void measure_ours(void *memory)
     };
     bc_amount_create(&game.message, visit->count, MPI_DOUBLE);
     bc_images_create(&game.partners, visit->coarray.comm, &visit->partner, 1);
-    pingpong_visit(visit->run, &game, visit->seconds * BARE_OURS, &visit->row->ours);
+    struct bc_rounds *const rounds =
+        bc_rounds_of(visit->run, &bare_ours, visit->seconds * BARE_OURS, &visit->row->ours);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
+        bc_round_release(round, MPI_COMM_WORLD);
+        if (round->lead_in > 0)
+            pingpong_play(&game, round->lead_in);
+        bc_round_time(round, 0, pingpong_play(&game, round->repetitions));
+    }
     bc_images_destroy(&game.partners);
     bc_amount_destroy(&game.message);
 }
@@ -155,13 +162,13 @@ static void measure(const struct bc_run *run, struct bc_visit *visit)
     bc_coarray_create(&loops.coarray, MPI_COMM_WORLD, loops.count);
     bare_in_turn(run, measure_ours, measure_bare, &loops);
     bc_coarray_destroy(&loops.coarray);
-    visit->is_precise = bc_batch_is_precise(run, &row->ours, -1);
+    visit->is_precise = bc_store_is_precise(run, &bare_ours, &row->ours);
 }
 
 static void write_row(struct bc_run *run, struct row *row)
 {
-    struct bc_batch_result ours;
-    bc_batch_conclude(run, &row->ours, "repetition", &ours);
+    struct bc_repetition_result ours;
+    bc_store_conclude(run, &row->ours, "repetition", &ours);
     bare_write_row(run, pingpongs[row->number].name, &ours.repetition, &ours.outcome, &row->bare);
 }
 
