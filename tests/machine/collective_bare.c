@@ -6,8 +6,15 @@
  * change the time by half. Environment variable BARE_QUANTITY=own|skew: the mean of the ranks' own
  * times, or the time between the first end and the last one, instead.
  */
-#include "collective/collective.h"
-#include "common/mpi/mpi_check.h"
+#include "tests/machine/program.h"
+
+#include "collective/collective.c" /* NOLINT(bugprone-suspicious-include): the loop is in the program's own file */
+
+#undef main
+#undef measure
+#undef write_row
+#undef list_rows
+
 #include "tests/machine/bare.h"
 
 #include <stdlib.h>
@@ -136,7 +143,9 @@ static void measure_ours(void *memory)
     row->kind = calls[visit->row->number].kind;
     row->elements = visit->count;
     const struct collective ours = {collective_default_parameters, visit->run, NULL};
-    visit->is_precise = collective_visit(&ours, visit->seconds * BARE_OURS, row);
+    struct bc_visit step = {.row = row, .seconds = visit->seconds * BARE_OURS};
+    program_measure(&ours, &step);
+    visit->is_precise = step.is_precise;
 }
 
 static void measure_bare(void *memory)
@@ -179,7 +188,7 @@ static void write_row(struct bc_run *run, struct row *row)
 static const struct bc_program collective_bare_program = {
     .name = "collective_bare",
     .summary = "Compares collective's times with bare calls.",
-    .starter = &bc_window_starter,
+    .has_start = true,
     .start = BC_START_WINDOW,
     BARE_PROGRAM,
 };

@@ -3,7 +3,15 @@
  * of the slowest rank, for each pattern. With one peer, both ranks send to each other. By default
  * caches stay warm; -c flushes before each loop.
  */
-#include "msgrate/exchange.h"
+#include "tests/machine/program.h"
+
+#include "msgrate/msgrate.c" /* NOLINT(bugprone-suspicious-include): the loop is in the program's own file */
+
+#undef main
+#undef measure
+#undef write_row
+#undef list_rows
+
 #include "tests/machine/bare.h"
 
 #include <string.h>
@@ -64,6 +72,7 @@ struct round {
     int number;
     struct row *row;
     double seconds;
+    bool is_precise;
 };
 
 /* What comes before an iteration is what comes before msgrate's own. */
@@ -100,7 +109,7 @@ static void measure_ours(void *memory)
     row->pattern = pattern->name;
     row->one_partner = pattern->one_partner;
     row->size_bytes = BYTES;
-    msgrate_exchange_visit(round->bench, pattern, round->seconds * BARE_OURS, row);
+    round->is_precise = measure_pattern(round->bench, pattern, round->seconds * BARE_OURS, row);
 }
 
 static void measure_bare(void *memory)
@@ -123,7 +132,7 @@ static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
     struct round round = {
         .bench = bench, .pattern = row->pattern, .row = row, .seconds = visit->seconds};
     bare_in_turn(bench->run, measure_ours, measure_bare, &round);
-    visit->is_precise = bc_batch_is_precise(bench->run, &row->ours.iterations, -1);
+    visit->is_precise = round.is_precise;
 }
 
 static void write_row(const struct msgrate_bench *bench, struct row *row)

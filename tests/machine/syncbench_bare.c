@@ -5,22 +5,18 @@
  * delays alone. The processor guesses the end of a delay better where there is nothing else in the
  * loop, so that a barrier between delays takes some 20 ns longer than one that follows another.
  */
-#include "common/work/work.h"
-#include "syncbench/syncbench.h"
+#include "tests/machine/program.h"
+
+#include "syncbench/syncbench.c" /* NOLINT(bugprone-suspicious-include): the loop is in the program's own file */
+
+#undef main
+#undef measure
+#undef write_row
+#undef list_rows
+
 #include "tests/machine/bare.h"
 
 #include <string.h>
-
-/* Max barriers in a sample. */
-enum { INNER_MAX = 200 };
-
-#define DELAY_NS 100.0
-
-struct state {
-    struct bc_run *run;
-    struct syncbench_team team;
-    struct syncbench_loop loop;
-};
 
 struct row {
     int number;
@@ -83,76 +79,76 @@ static const struct syncbench_kind *mpi_barrier(void)
     return kind;
 }
 
-static void open_barrier(struct state *state, struct bc_run *run)
+static void open_barrier(struct syncbench *bench, struct bc_run *run)
 {
-    const struct bc_work_rate rate = bc_work_calibrate();
-    state->run = run;
-    bc_coarray_create(&state->team.coarray, MPI_COMM_WORLD, 1);
-    state->loop = (struct syncbench_loop){
-        .run = run,
-        .kind = mpi_barrier(),
-        .team = &state->team,
-        .inner = INNER_MAX,
-        .delay_units = bc_work_units(&rate, DELAY_NS),
-    };
+    static int no_neighbours;
+    bench->run = run;
+    bench->parameters = syncbench_default_parameters;
+    bench->neighbours = &no_neighbours;
+    bench->delay_units = find_delay(&bench->parameters);
+    bc_coarray_create(&bench->team.coarray, MPI_COMM_WORLD, 1);
 }
 
 struct loops {
-    const struct state *state;
+    struct syncbench *bench;
     struct row *row;
     int number; /* of the row */
     double seconds;
+    bool is_precise;
 };
 
 static void measure_ours(void *memory)
 {
-    const struct loops *const visit = memory;
-    syncbench_visit(&visit->state->loop, true, visit->seconds * BARE_OURS, &visit->row->ours);
+    struct loops *const visit = memory;
+    struct bc_visit step = {.row = &visit->row->ours, .seconds = visit->seconds * BARE_OURS};
+    visit->row->ours.kind = mpi_barrier();
+    program_measure(visit->bench, &step);
+    visit->is_precise = step.is_precise;
 }
 
 static void measure_bare(void *memory)
 {
     const struct loops *const visit = memory;
     struct bare_loop loop = {bare_repetitions(visit->row->ours.loops.repetitions),
-                             visit->state->loop.delay_units};
-    bare_visit(visit->state->run, bare_loops[visit->number].run, bare_loops[visit->number].less,
+                             visit->bench->delay_units};
+    bare_visit(visit->bench->run, bare_loops[visit->number].run, bare_loops[visit->number].less,
                &loop, loop.repetitions, visit->seconds, &visit->row->bare);
 }
 
-static void measure(const struct state *state, struct bc_visit *visit)
+static void measure(struct syncbench *bench, struct bc_visit *visit)
 {
     struct row *const row = visit->row;
-    struct loops loops = {state, row, row->number, visit->seconds};
-    bare_in_turn(state->run, measure_ours, measure_bare, &loops);
-    visit->is_precise = bc_batch_is_precise(state->run, &row->ours.loops, SYNCBENCH_REFERENCE);
+    struct loops loops = {bench, row, row->number, visit->seconds, false};
+    bare_in_turn(bench->run, measure_ours, measure_bare, &loops);
+    visit->is_precise = loops.is_precise;
 }
 
-static void write_row(const struct state *state, struct row *row)
+static void write_row(struct syncbench *bench, struct row *row)
 {
     struct syncbench_result ours;
-    syncbench_conclude(state->run, &row->ours, &ours);
-    bare_write_row(state->run, bare_loops[row->number].name, &ours.sync, &ours.outcome, &row->bare);
+    syncbench_conclude(bench->run, &row->ours, &ours);
+    bare_write_row(bench->run, bare_loops[row->number].name, &ours.sync, &ours.outcome, &row->bare);
 }
 
 static const struct bc_program syncbench_bare_program = {
     .name = "syncbench_bare",
     .summary = "Compares syncbench's MPI barrier with a bare loop.",
-    .state_bytes = sizeof(struct state),
+    .state_bytes = sizeof(struct syncbench),
     BARE_PROGRAM,
 };
 
 int main(int argc, char **argv)
 {
-    struct state state;
-    struct bc_run *const run = bc_start(&syncbench_bare_program, &state, argc, argv);
+    struct syncbench bench;
+    struct bc_run *const run = bc_start(&syncbench_bare_program, &bench, argc, argv);
     bc_open_result(run, &bare_table, "");
-    open_barrier(&state, run);
+    open_barrier(&bench, run);
     bare_list(run, ROWS);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)
-            measure(&state, visit);
+            measure(&bench, visit);
         else
-            write_row(&state, visit->row);
-    bc_coarray_destroy(&state.team.coarray);
+            write_row(&bench, visit->row);
+    bc_coarray_destroy(&bench.team.coarray);
     return bc_finish(run);
 }
