@@ -185,7 +185,7 @@ openmpi | openmpi_full)
         # shellcheck disable=SC2086  # words
         build_targets $benchmarks overlap_iallreduce overlap_ibarrier overlap_isend overlap_irecv \
             overlap_sendrecv overlap_put overlap_get overlap_halo test_job test_hosts \
-            test_harness test_sampling virtual_mpi_overhead every_call leaks leaves lazysync halo_faulty_copy \
+            test_harness test_rounds virtual_mpi_overhead every_call leaks leaves lazysync halo_faulty_copy \
             neighbor_order solver
         build_folders tests/monitor
     else
