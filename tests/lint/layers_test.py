@@ -12,8 +12,9 @@ COMMON = os.path.join(Case.source, "common")
 LAYERS = [
     {"clock", "memory", "mpi", "stats", "work"},
     {"job", "result"},
+    {"sync_clock"},
     {"run"},
-    {"measure", "sync_clock"},
+    {"measure"},
     {"device"},
     {"coarray", "operations"},
     {"halo_swap"},
