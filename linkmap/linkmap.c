@@ -4,11 +4,9 @@
  * Method: all pairs of nodes exchange messages in a tournament (links.h); map.c explains the
  * times, verdicts.c names what is slow.
  */
-#include "common/clock/clock.h"
 #include "common/job/node_order.h"
 #include "common/job/hosts.h"
 #include "common/mpi/mpi_check.h"
-#include "common/result/text.h"
 #include "linkmap/linkmap.h"
 
 #include <errno.h>
@@ -24,12 +22,6 @@ enum { ONE_WAY_BYTES = 4096 };
 
 /* Messages over a link in a visit: round trips, or one way. */
 enum { ROUND_TRIPS = 10, ONE_WAYS = 4 };
-
-/* Rounds of the first visit between two notes of its progress, at most one every NOTE_S; and the
-   points in a line of such a note. */
-enum { BLOCK_ROUNDS = 64 };
-#define NOTE_S 1.0
-enum { POINTS_A_LINE = 16 };
 
 /* Rounds of a tournament that get one --max-time. */
 enum { ROUNDS_A_SHARE = 8 };
@@ -196,7 +188,6 @@ static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
     struct bc_node_order by_node;
     linkmap->run = run;
     linkmap->per_rank = is_per_rank(&linkmap->parameters, &run->job);
-    linkmap->noted_s = bc_elapsed_s();
     *points = (struct linkmap_points){.own = -1,
                                       .clock_ns = run->own_clock.read_ns,
                                       .takes_mean = run->settings.estimator == BC_MEAN,
@@ -299,57 +290,18 @@ static void gather_medians(const struct linkmap_points *points, struct linkmap_r
     }
 }
 
-/* Notes the medians of the points from `first` on, in one line. */
-static void note_line(const struct linkmap *linkmap, const struct linkmap_row *row, int first,
-                      int rounds)
-{
-    const struct linkmap_links *const links = &row->links;
-    const int points = linkmap->points.count, visit = links->times.visits - 1;
-    struct bc_text line = {0};
-    for (int i = first; i < points && i < first + POINTS_A_LINE; i++) {
-        bc_text_append(&line, "%s%s %.3f", i > first ? ", " : "", linkmap->hosts[i].label,
-                       linkmap_times_of(&row->medians, visit, LINKMAP_OUT)[i] * 1e-3);
-        if (links->one_way)
-            bc_text_append(&line, "/%.3f",
-                           linkmap_times_of(&row->medians, visit, LINKMAP_IN)[i] * 1e-3);
-    }
-    bc_output_meta(linkmap->run->output, "note",
-                   "%d bytes, visit %d, %d of %d rounds, us a link%s: %s", links->bytes,
-                   links->times.visits, rounds, linkmap_rounds(points),
-                   links->one_way ? " out/in" : "", line.start);
-    free(line.start);
-}
-
-/* Notes the medians of all points after a number of rounds, so that a job that dies has said how
-   far it came. */
-static void note_progress(struct linkmap *linkmap, const struct linkmap_row *row, int rounds)
-{
-    if (linkmap->points.own != 0 || bc_elapsed_s() < linkmap->noted_s + NOTE_S)
-        return;
-    linkmap->noted_s = bc_elapsed_s();
-    for (int first = 0; first < linkmap->points.count; first += POINTS_A_LINE)
-        note_line(linkmap, row, first, rounds);
-}
-
 /* Ignores visit->seconds: half of a tournament says nothing. */
 static void measure(struct linkmap *linkmap, struct bc_visit *visit)
 {
     struct linkmap_row *const row = visit->row;
     const struct linkmap_points *const points = &linkmap->points;
-    const int rounds = linkmap_rounds(points->count);
-    const int block = row->links.times.visits == 0 ? BLOCK_ROUNDS : rounds;
     if (points->own < 0)
         return;
     linkmap_begin_visit(&row->links);
     if (points->own == 0)
         linkmap_times_add_visit(&row->medians);
-    for (int done = 0; done < rounds;) {
-        const int first = done;
-        done = rounds - done > block ? done + block : rounds;
-        linkmap_time_rounds(&row->links, first, done);
-        gather_medians(points, row);
-        note_progress(linkmap, row, done);
-    }
+    linkmap_time_rounds(&row->links);
+    gather_medians(points, row);
     visit->is_precise = points->own == 0 && linkmap_is_precise(linkmap, row);
 }
 

@@ -58,7 +58,6 @@ struct linkmap {
     bool per_rank;
     struct linkmap_points points;
     struct linkmap_host *hosts; /* of the points; NULL on all ranks but rank 0 */
-    double noted_s;             /* when progress was noted last */
     int judged;                 /* sizes that have verdicts */
     double again_end_s;         /* when timing suspects again must end; rank 0 */
 };

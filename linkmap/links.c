@@ -152,7 +152,7 @@ static int *order_of_visit(int visit, int points)
     return order;
 }
 
-void linkmap_time_rounds(struct linkmap_links *links, int first, int end)
+void linkmap_time_rounds(struct linkmap_links *links)
 {
     const struct linkmap_points *const points = links->points;
     const int visit = links->times.visits - 1;
@@ -160,7 +160,7 @@ void linkmap_time_rounds(struct linkmap_links *links, int first, int end)
     int own_place = 0;
     while (order[own_place] != points->own)
         own_place++;
-    for (int round = first; round < end; round++) {
+    for (int round = 0; round < linkmap_rounds(points->count); round++) {
         const int place = linkmap_partner(own_place, round, points->count);
         double times_ns[LINKMAP_WAYS];
         if (place < 0)

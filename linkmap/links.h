@@ -78,10 +78,10 @@ int linkmap_partner(int point, int round, int points);
 /* Begins a visit: a tournament of all pairs of points, each of which meets once. Local. */
 void linkmap_begin_visit(struct linkmap_links *links);
 
-/* Times the links of the rounds `first` to `end` - 1 of the visit's tournament, and checks their
-   data. A link's time is the median of the repetitions, or their mean. Each visit pairs points in
-   another order, so that a link is busy together with other links each time. */
-void linkmap_time_rounds(struct linkmap_links *links, int first, int end);
+/* Times the links of all rounds of the visit's tournament, and checks their data. A link's time is
+   the median of the repetitions, or their mean. Each visit pairs points in another order, so that a
+   link is busy together with other links each time. */
+void linkmap_time_rounds(struct linkmap_links *links);
 
 /* Times the link between this point and the partner while no other link is busy: ns, both ways.
    Only these two points call it, and one of them leads. */
