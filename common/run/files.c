@@ -1,4 +1,3 @@
-#include "common/run/closest.h"
 #include "common/run/internal.h"
 
 #include "common/result/text.h"
@@ -79,13 +78,6 @@ static bool choose_columns(struct bc_run *run, struct bc_error *error)
     if (lacks == NULL)
         return true;
     const int shown = length < SHOWN_MAX ? (int)length : SHOWN_MAX;
-    struct bc_closest closest = {.word = lacks, .length = length};
-    for (size_t i = 0; i < table->count; i++)
-        bc_closest_try(&closest, table->columns[i].name);
-    if (closest.name != NULL)
-        return bc_error_set(
-            error, "--columns: %s has no column '%.*s': did you mean '%s'? --columns=all shows all",
-            run->program->name, shown, lacks, closest.name);
     return bc_error_set(error,
                         "--columns: %s has no column '%.*s': use main, all, or names that "
                         "--columns=all shows, with commas in between",

@@ -2,7 +2,6 @@
 
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
-#include "common/run/closest.h"
 #include "common/run/parse.h"
 #include "common/run/values.h"
 
@@ -125,21 +124,15 @@ static bool no_option(const struct option *longs, const char *word, struct bc_er
     const char *const name = word + strspn(word, "-");
     const size_t length = strlen(name);
     const bool is_long = strncmp(word, "--", 2) == 0;
-    struct bc_closest closest = {.word = name, .length = length};
     const char *begun[2];
     int count = 0;
-    for (const struct option *one = longs; one->name != NULL; one++) {
-        bc_closest_try(&closest, one->name);
-        if (is_long && count < 2 && strncmp(one->name, name, length) == 0)
+    for (const struct option *one = longs; is_long && one->name != NULL; one++)
+        if (count < 2 && strncmp(one->name, name, length) == 0)
             begun[count++] = one->name;
-    }
     if (count == 2)
         return bc_error_set(error,
                             "%s: several options begin so, such as --%s and --%s: see --help", word,
                             begun[0], begun[1]);
-    if (closest.name != NULL)
-        return bc_error_set(error, "%s: no such option: did you mean --%s? --help lists all", word,
-                            closest.name);
     return bc_error_set(error, "%s: no such option: see --help", word);
 }
 

@@ -1,7 +1,6 @@
 #include "common/run/values.h"
 
 #include "common/result/text.h"
-#include "common/run/closest.h"
 #include "common/run/parse.h"
 
 #include <ctype.h>
@@ -60,19 +59,12 @@ int bc_append_names(struct bc_text *text, bc_name_fn *name_at, int count, const 
     return names;
 }
 
-/* Sets the error that a word is none of the names: with the one that was meant, or all if they are
-   few. */
+/* Sets the error that a word is none of the names: with all of them if they are few. */
 static bool name_error(const char *given_to, const char *word, size_t length, bc_name_fn *name_at,
                        int count, struct bc_error *error)
 {
     enum { LISTED_MAX = 8 };
     const int shown = (int)(length < SHOWN_MAX ? length : SHOWN_MAX);
-    struct bc_closest closest = {.word = word, .length = length};
-    for (int i = 0; i < count; i++)
-        bc_closest_try(&closest, name_at(i));
-    if (closest.name != NULL)
-        return bc_error_set(error, "%s: unknown name '%.*s': did you mean '%s'? --help lists all",
-                            given_to, shown, word, closest.name);
     struct bc_text use = {0};
     const bool few = bc_append_names(&use, name_at, count, ",") <= LISTED_MAX;
     bc_error_set(error, "%s: unknown name '%.*s': use all, or %s%s%s%s", given_to, shown, word,

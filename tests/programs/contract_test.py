@@ -272,13 +272,6 @@ class EveryProgram:
                 continue
             self.refuses(word, named=word.split("=")[0])
 
-    def test_mistyped(self):
-        """The line names what was meant."""
-        if self.program == ONE or self.full:
-            assert "did you mean --max-time?" in self.refuses("--mxa-time=1", named="--mxa-time: no such option")
-            assert "did you mean 'status'?" in self.refuses("--columns=statsu", named="--columns")
-            assert "such as --max-" in self.refuses("--max=1", named="--max: several options begin so")
-
     def test_limits_of_samples(self):
         self.refuses("--min-samples=9", "--max-samples=8", named="--min-samples")
 

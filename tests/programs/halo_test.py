@@ -46,7 +46,7 @@ class Usage(HaloCase):
     def test_usage(self, option, values):
         # Open MPI's launcher takes seconds to end a job that failed.
         for value in values[:1 if self.launcher.is_openmpi else None]:
-            self.assertRegex(self.refused(PROGRAM, f"{option}={value}", named=option), "use|did you mean")
+            self.assertRegex(self.refused(PROGRAM, f"{option}={value}", named=option), "use")
 
     def test_small_shm(self):
         """What doesn't fit into /dev/shm is left out of the default boxes, and refused where it was
