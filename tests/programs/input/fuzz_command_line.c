@@ -20,7 +20,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     return 0;
 }
 
-/* Some checks take time for each rank, so there are fewer than bad_lines has. */
+/* Some checks take time for each rank. */
 static struct job job_of(uint8_t number)
 {
     struct job job = job_with(number);
@@ -45,7 +45,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
 {
     static char name[] = "program";
     struct line line = {.words = {name}, .count = 1};
-    enum outcome outcome;
     if (count < 2)
         return 0;
     const struct bc_program *const program = programs[bytes[0] % programs_count];
@@ -58,7 +57,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t count)
         add_piece(&line, piece);
         piece = next;
     }
-    must(judge(program, &line, &job, &outcome), "taken, or refused in a line");
+    must(judge(program, &line, &job), "taken, or refused in a line");
     free(text);
     return 0;
 }

@@ -19,7 +19,7 @@ struct trial {
     const struct line *line;
     const struct job *job;
     bool good;
-    enum outcome outcome;
+    bool accepted; /* and no help or version */
     struct bc_error error;
 };
 
@@ -82,15 +82,12 @@ static bool names_option(const char *text, const struct bc_option *option)
     return false;
 }
 
-/* Whether the text names an option: the one called `culprit`, or any if that is NULL. */
-static bool names_one(const char *text, const struct bc_options *options, const char *culprit)
+/* True if the text names an option. */
+static bool names_one(const char *text, const struct bc_options *options)
 {
-    for (size_t i = 0; i < options->count; i++) {
-        const struct bc_option *const option = options->entries[i].option;
-        if ((culprit == NULL || strcmp(option->long_name, culprit) == 0) &&
-            names_option(text, option))
+    for (size_t i = 0; i < options->count; i++)
+        if (names_option(text, options->entries[i].option))
             return true;
-    }
     return false;
 }
 
@@ -132,9 +129,7 @@ static void judge_refusal(struct trial *trial, const struct bc_run *run)
         complain(trial, "the error is too long");
     if (!is_one_line_of_text(text))
         complain(trial, "the error is not one line of text: %s", text);
-    if (line->expectation == OPTION_IS_BAD && !names_one(text, &run->options, line->culprit))
-        complain(trial, "--%s is bad, but the error is: %s", line->culprit, text);
-    if (!names_one(text, &run->options, NULL) && !names_word(text, line) &&
+    if (!names_one(text, &run->options) && !names_word(text, line) &&
         strstr(text, "processes") == NULL)
         complain(trial, "the error names nothing: %s", text);
 }
@@ -157,7 +152,7 @@ static void judge_broadcast(struct trial *trial, const struct bc_run *run)
         if (text.length != again.length || memcmp(text.start, again.start, text.length) != 0)
             complain(trial, "the values change when they are sent");
         free(again.start);
-        if (trial->outcome == ACCEPTED && trial->program->complete != NULL &&
+        if (trial->accepted && trial->program->complete != NULL &&
             !trial->program->complete(other.own->state, &error))
             complain(trial, "another rank refuses the values: %s", error.text);
     }
@@ -207,46 +202,22 @@ static void try_line(struct trial *trial, struct bc_run *run)
     const struct line *const line = trial->line;
     fill_job(run, trial->job);
     if (!bc_run_accept(run, line->count, line->words, look_up_variable, &trial->error)) {
-        trial->outcome = REFUSED;
         judge_refusal(trial, run);
         return;
     }
-    trial->outcome = run->settings.help || run->settings.version ? ANSWERED : ACCEPTED;
+    trial->accepted = !run->settings.help && !run->settings.version;
     if (trial->error.text[0] != '\0')
         complain(trial, "accepted, with the error: %s", trial->error.text);
-    if (line->expectation == OPTION_IS_BAD)
-        complain(trial, "--%s is bad, and accepted", line->culprit);
-    if (line->expectation == LINE_IS_BAD)
-        complain(trial, "a bad line is accepted");
     judge_broadcast(trial, run);
 }
 
-/* Each value by itself, without the checks that the job may fail. */
-static void try_values(struct trial *trial, struct bc_run *run)
-{
-    const struct line *const line = trial->line;
-    struct bc_error error = {""};
-    if (!bc_options_parse(&run->options, line->count, line->words, look_up_variable, &error))
-        complain(trial, "good values are refused: %s", error.text);
-}
-
-/* Calls `check` with a run whose values are the defaults. */
-static void with_run(struct trial *trial, void (*check)(struct trial *trial, struct bc_run *run))
-{
-    struct bc_run run;
-    program_prepare(&run, trial->program);
-    check(trial, &run);
-    program_release(&run);
-}
-
-bool judge(const struct bc_program *program, const struct line *line, const struct job *job,
-           enum outcome *outcome)
+bool judge(const struct bc_program *program, const struct line *line, const struct job *job)
 {
     struct trial trial = {.program = program, .line = line, .job = job, .good = true};
+    struct bc_run run;
     line_in_hand = line;
-    with_run(&trial, try_line);
-    *outcome = trial.outcome;
-    if (line->expectation == VALUES_ARE_GOOD)
-        with_run(&trial, try_values);
+    program_prepare(&run, program);
+    try_line(&trial, &run);
+    program_release(&run);
     return trial.good;
 }

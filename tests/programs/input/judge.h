@@ -15,14 +15,6 @@
 #define WORDS_MAX 32
 #define VARIABLES_MAX 16
 
-/* What is known of a line beforehand. */
-enum expectation {
-    ANYTHING,
-    VALUES_ARE_GOOD, /* each by itself; together, or for the job, they may not be */
-    OPTION_IS_BAD,   /* the value of the culprit, and nothing else */
-    LINE_IS_BAD      /* it has an option or a word that no program has */
-};
-
 struct line {
     char *words[WORDS_MAX + 1]; /* the first is the program's name; NULL at the end */
     int count;
@@ -30,8 +22,6 @@ struct line {
         char *name, *value;
     } variables[VARIABLES_MAX];
     size_t variable_count;
-    enum expectation expectation;
-    char culprit[64]; /* long name */
 };
 
 /* The job that the line is for. */
@@ -45,11 +35,8 @@ struct job {
 /* A job of one process to a million, with any memory; always the same for a number. */
 struct job job_with(uint64_t number);
 
-enum outcome { ACCEPTED, ANSWERED, REFUSED, OUTCOMES }; /* ANSWERED: help or version */
-
 /* Gives the line to the program. If something is not as it must be, says so on stderr and returns
    false. */
-bool judge(const struct bc_program *program, const struct line *line, const struct job *job,
-           enum outcome *outcome);
+bool judge(const struct bc_program *program, const struct line *line, const struct job *job);
 
 #endif

@@ -83,7 +83,7 @@ sanitizers | sanitizers_full)
     [ "$variant" != sanitizers ] ||
         without="$without|unit_(stats|finalize|gain|many_ranks|noise_sources|[a-z_]*_[1478]|monitor_.*_2)$|monitor_flight"
     run ctest --test-dir "$build" --no-tests=error -j 4 --output-on-failure -E "$without" \
-        -R '^(unit_.*|monitor_(counts|flight|requests|threads|misuse).*|bad_input_(lines|mpirun)|fuzz_corpus_.*)$'
+        -R '^(unit_.*|monitor_(counts|flight|requests|threads|misuse).*|fuzz_corpus_.*)$'
     if [ "$variant" = sanitizers_full ]; then
         # The model and the monitor are preloaded here, so they come before the
         # sanitizers' library; the program has that, too.
