@@ -1,26 +1,21 @@
 #!/bin/sh
 # Installs what the tests need, builds, and runs them. The last lines say what passed, failed, and was not judged and why.
 #
-# usage: run.sh [--all|--full] [--condition=CONDITION] [CTEST OPTION]...
+# usage: run.sh [--all|--full] [CTEST OPTION]...
 #   (none)   virtual time, contract, results, unit tests, the monitor, each program from end to end, and what only real
 #            time shows; ends in the same way on every machine; under ten minutes
 #   --all    also lint, sanitizers, valgrind, other MPI libraries, arm64, Slurm, R, pandas, LibreOffice, pictures, real
 #            programs, simulated clusters, faults and bad input; under 25 minutes on two cores
 #   --full   every case of what --all has a share of; hours
-#   --condition=cloud|bad|jumps   ranks of the programs that run in real time are interrupted (tests/machine).
-#            Virtual time has conditions of its own. Left out are variants, whose libraries want to be loaded first, and
-#            what measures nothing here: lint, simulation, install, docs
 set -eu
 
 . "$(dirname -- "$0")/../run_scripts/lib.sh"
 
 tier=run
-condition=
 while [ $# -gt 0 ]; do
     case $1 in
     --all) tier=all ;;
     --full) tier=full ;;
-    --condition=*) condition=${1#*=} ;;
     *)
         help_if_asked "$@"
         break
@@ -37,15 +32,8 @@ if [ "$tier" != run ]; then
     # For variant_arm64, which skips without.
     (install_missing gcc-aarch64-linux-gnu qemu-user) || echo "no compiler or no emulator for arm64: goes on without"
 fi
-[ -z "$condition" ] || variables=$(python3 "$COMMCOST_TOP/tests/lib/disturbance.py" "$condition")
 
 build=$COMMCOST_TOP/build-tests
 build_tree "$build" "-DCOMMCOST_TEST_TIER=$tier" -DCOMMCOST_WERROR=ON
 
-if [ -n "$condition" ]; then
-    for variable in $variables "LD_PRELOAD=$build/tests/machine/libdisturbance.so"; do
-        export "${variable?}"
-    done
-    set -- -LE 'variants|lint|simulation|install|docs' "$@"
-fi
 exec "$COMMCOST_TOP/tests/ctest.sh" "$build" "$@"

@@ -20,10 +20,6 @@ OPERATIONS = [*COLLECTIVES, *PAIRS, "halo"]
 WITH_ELEMENTS = [name for name in OPERATIONS if name not in ("ibarrier", "halo")]
 
 
-# What `run.sh --condition` sets.
-UNDISTURBED = ["-u", "LD_PRELOAD", "-u", "DISTURB", "-u", "DISTURB_JUMPS"]
-
-
 class Launcher:
     """mpirun with its flags, and how it passes on environment variables."""
 
@@ -36,18 +32,13 @@ class Launcher:
 
     def line(self, ranks, environment, program):
         """The command. Programs run in virtual time (tests/virtual) where all do, and where they
-        have variables of the model MPI; with a library of their own they don't. What is preloaded
-        into all programs (run.sh --condition) comes first, and is for real time only."""
+        have variables of the model MPI; with a library of their own they don't."""
         if any(name.startswith("MODEL_") for name in environment) or (
                 self.virtual and "LD_PRELOAD" not in environment and
                 any(in_virtual_time(word) != str(word) for word in program)):
             variables = {"VIRTUAL_RANKS": ranks, **environment}
-            return ["env", *UNDISTURBED, *(f"{name}={value}" for name, value in variables.items()),
+            return ["env", *(f"{name}={value}" for name, value in variables.items()),
                     *map(in_virtual_time, program)]
-        everywhere = os.environ.get("LD_PRELOAD")
-        if everywhere and "LD_PRELOAD" in environment:
-            environment = {**environment,
-                           "LD_PRELOAD": f"{everywhere}:{environment['LD_PRELOAD']}"}
         words = self.command + ["-np", str(ranks)]
         for name, value in environment.items():
             words += (["-x", f"{name}={value}"] if self.is_openmpi

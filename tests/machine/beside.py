@@ -94,9 +94,6 @@ OPERATIONS = {
                  {"host overhead of a message": "overhead", "its transfer time": "transfer_us"}),
 }
 
-# Without what `run.sh --condition` sets.
-IN_VIRTUAL_TIME = ["env", "-u", "LD_PRELOAD", "-u", "DISTURB", "-u", "DISTURB_JUMPS"]
-
 
 def model(operation):
     """What the model's operations are found to take in real time, and in virtual time."""
@@ -107,7 +104,7 @@ def model(operation):
         ours = os.path.join(programs.build, folder, program)
         library = os.path.join(programs.build, "tests", "machine", "libmodel.so")
         (virtual,) = rows_of(programs.run_line(
-            [*IN_VIRTUAL_TIME, *(f"{name}={of}" for name, of in variables.items()),
+            ["env", *(f"{name}={of}" for name, of in variables.items()),
              os.path.join(programs.build, "tests", "virtual", program), *options])[0])
         while True:
             text = programs.run(2, ours, *options, environment={**variables, "LD_PRELOAD": library})[0]
