@@ -184,7 +184,7 @@ openmpi | openmpi_full)
         # All programs, since a library with other types of handles and counts finds what depends on MPICH's; of the
         # tests what meets the library's own ways.
         # shellcheck disable=SC2086  # words
-        build_targets $benchmarks test_job test_hosts test_harness test_sampling virtual_mpi_overhead every_call leaks leaves lazysync halo_faulty_copy \
+        build_targets $benchmarks test_job test_hosts test_harness test_rounds virtual_mpi_overhead every_call leaks leaves lazysync halo_faulty_copy \
             neighbor_order solver
         build_folders overlap tests/monitor
     else
