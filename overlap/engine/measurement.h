@@ -1,6 +1,6 @@
 /*
- * A row while a visit measures it, and what the phases of a visit share. Internal to phases.c,
- * trials.c and test_calls.c.
+ * A row while a visit measures it, and what the phases of a visit share. Internal to phases.c
+ * and test_calls.c.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 #include "common/mpi/harness.h"
 #include "overlap/engine/calls.h"
 #include "overlap/engine/row.h"
-#include "overlap/engine/take.h"
+#include "overlap/engine/rounds.h"
 
 #include <math.h>
 
@@ -23,11 +23,7 @@ struct overlap_measurement {
     bool robust; /* the estimator is the robust one (the default), not the specification's mean */
     double end_s;
     struct overlap_experiment x;
-    uint64_t part_units;          /* in each part of work on trial, or that is more than fits */
-    uint64_t plenty_part_units;   /* in each part of plenty of work */
-    struct bc_samples own;        /* this rank's times: enum overlap_own_quantity */
-    struct bc_samples own_plenty; /* the same with plenty of work */
-    struct bc_summary reference;  /* phase 1's */
+    struct bc_summary reference; /* phase 1's */
 };
 
 static inline double overlap_seconds_left(const struct overlap_measurement *m)
@@ -57,7 +53,7 @@ static inline uint64_t overlap_part_units(const struct overlap_measurement *m, d
 /* Chooses plenty of work for the row's reference time and the number of parts. Collective. */
 static inline void overlap_choose_plenty(struct overlap_measurement *m)
 {
-    m->plenty_part_units = overlap_part_units(m, m->parameters->plenty * m->row->reference_ns);
+    m->x.plenty_part_units = overlap_part_units(m, m->parameters->plenty * m->row->reference_ns);
 }
 
 /* The plan of this number of rounds, fewer if the time is up at deadline_s, at least one. */
@@ -72,32 +68,6 @@ static inline struct bc_plan overlap_plan_of(const struct overlap_measurement *m
     };
 }
 
-/* Keeps this rank's times of a round; plain_ns is the operation without work, or its blocking
-   counterpart. */
-static inline void overlap_keep(const struct overlap_measurement *m, double plain_ns,
-                                const struct overlap_with_work *times, struct bc_samples *own)
-{
-    const double values[OVERLAP_OWN_QUANTITIES] = {
-        [OVERLAP_OWN_PLAIN] = plain_ns - m->x.clock_ns,
-        [OVERLAP_OWN_BESIDE] = times->beside_ns - m->x.clock_ns,
-        [OVERLAP_OWN_INSIDE] = times->inside_ns,
-        [OVERLAP_OWN_ALONE] = times->alone_ns,
-    };
-    bc_samples_append(own, values, OVERLAP_OWN_QUANTITIES, 0);
-}
-
-/* Writes the slowest ranks' times with plenty of work, of rounds `first` to `end` - 1, of the ranks
-   that work. Collective; the same on every rank. */
-static inline void overlap_slowest_gain(const struct overlap_measurement *m, size_t first,
-                                        size_t end, double estimates_ns[OVERLAP_GAIN_ESTIMATED])
-{
-    double own_ns[OVERLAP_GAIN_ESTIMATED] = {-INFINITY, -INFINITY, -INFINITY};
-    if (m->x.operation->works)
-        overlap_gain_own(&m->own_plenty, first, end, own_ns);
-    bc_harness_allreduce(own_ns, estimates_ns, OVERLAP_GAIN_ESTIMATED, MPI_DOUBLE, MPI_MAX,
-                         MPI_COMM_WORLD);
-}
-
 /* ---- test_calls.c: the number of calls of MPI_Test with the min exposed time ------------------
  */
 
@@ -110,22 +80,3 @@ void overlap_search_calls(struct overlap_measurement *m, double deadline_s,
    Collective. */
 void overlap_settle_calls(struct overlap_measurement *m, double deadline_s,
                           struct overlap_calls_search *search);
-
-/* ---- trials.c: trials of amounts of work; collective ------------------------------------------
- */
-
-/* Returns the slowest ranks' estimates of those that work, by rounds `first` to `end` - 1 of each
-   rank's own times. The same on every rank. */
-struct overlap_estimates overlap_slowest_estimates(const struct overlap_measurement *m,
-                                                   size_t first, size_t end);
-
-/* Find the largest amount of work that fits, in about `seconds`, but try at least one; the second
-   as specified, by the mean. Set row->search, and row->knee_ns and margin_ns by it: where later
-   rounds look. */
-void overlap_search_robustly(struct overlap_measurement *m, double seconds);
-void overlap_search_by_mean(struct overlap_measurement *m, double seconds);
-
-/* Gives all ranks the work that the row's knee and margin ask for; the second first makes the
-   margin so wide that this is more work than fits, but little more. */
-void overlap_choose_answer_work(struct overlap_measurement *m);
-void overlap_choose_more_than_fits(struct overlap_measurement *m);

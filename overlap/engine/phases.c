@@ -19,25 +19,237 @@
 
 /* ---- phase 1: the reference time ------------------------------------------------------------- */
 
+/* Collective. */
 static void measure_reference(struct overlap_measurement *m, double seconds)
 {
-    static const struct bc_quantities reference = {.count = 1, .clock_readings = 1.0};
-    static const struct bc_precise_value precise = {.quantity = OVERLAP_REFERENCE,
-                                                    .subtrahend = -1};
+    static const struct bc_precise_value reference = {.quantity = OVERLAP_REFERENCE,
+                                                      .subtrahend = -1};
     struct bc_samples *const samples = &m->row->reference_phase;
     struct bc_plan plan = bc_plan_of(m->run, samples, seconds);
-    bc_plan_until_precise(&plan, &precise, 1);
-    struct bc_rounds *const rounds = bc_rounds_by_plan(m->run, &reference, &plan, samples);
-    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
-        bc_round_value(round, OVERLAP_REFERENCE,
-                       overlap_take_reference(&m->x, round, OVERLAP_REFERENCE));
-        overlap_check_round(&m->x);
-    }
+    bc_plan_until_precise(&plan, &reference, 1);
+    overlap_reference_rounds(m->run, &m->x, &plan, samples);
     m->reference = bc_samples_summary(m->run, samples, OVERLAP_REFERENCE, -1);
     m->row->reference_ns = fmax(0.0, m->reference.value);
 }
 
+/* ---- phases 2 to 4: about how much work fits ------------------------------------------------- */
+
+/* One trial may take this share of the search's time: enough for all trials of a search where it is
+   hard to tell whether work fits. */
+#define TRIAL_SHARE (1.0 / 12.0)
+
+/* Work doesn't fit if the operation took longer by more than this share of the bracket that ends
+   the search: amounts are tried half a bracket below and above the knee, where the operation takes
+   0 and half a bracket longer, and this is the middle of the two. */
+#define VERDICT_SHARE 0.25
+
+/* A trial takes TRIAL_ROUNDS rounds, then twice as many, up to TRIAL_ROUNDS_MAX, until it is clear
+   whether the work fits. */
+#define TRIAL_ROUNDS 16
+#define TRIAL_ROUNDS_MAX 512
+
+/* The rate of work is corrected from at least this number of rounds, and by at most this share at a
+   time: one late round must not change the rate. Parts shorter than this say more of the clock that
+   is read around each of them than of the rate. */
+#define CORRECTION_ROUNDS 5
+#define CORRECTION_MAX 0.1
+#define CORRECTION_PART_NS 1000.0
+
+/* The time that the slowest rank's work on trial took alone corrects the rate for the next amount:
+   the processor's clock rate may have changed. Local. */
+static void correct_rate(struct overlap_measurement *m, const struct overlap_estimates *estimates)
+{
+    struct bc_work_rate *const rate = &m->overlap->rate;
+    const double part_ns = bc_work_ns(rate, m->x.part_units);
+    if (m->x.own.count < CORRECTION_ROUNDS || part_ns < CORRECTION_PART_NS)
+        return;
+    const double correction = estimates->ns[OVERLAP_EST_ALONE] / (part_ns * (double)m->x.parts);
+    rate->ns_per_unit *= fmax(1.0 - CORRECTION_MAX, fmin(1.0 + CORRECTION_MAX, correction));
+}
+
+/* Begins the search, which lasts `seconds`; returns its end. Local. */
+static double begin_search(struct overlap_measurement *m, double seconds)
+{
+    const double acceptance = m->parameters->acceptance_pct / 100.0;
+    const double reference_ns = m->row->reference_ns;
+    const struct overlap_search_rules rules = {
+        .acceptance = acceptance,
+        .floor_ns = fmax(3.0 * m->run->max_clock.read_ns, acceptance * reference_ns / 4.0),
+        .validation_steps = (int)m->parameters->validation_steps,
+        .robust = m->robust,
+    };
+    const double deadline_s = bc_elapsed_s() + seconds;
+    overlap_search_begin(&m->row->search, &rules, reference_ns);
+    return deadline_s;
+}
+
+/* Gives all ranks the amount of work to try next; at least one is tried. False: the search has
+   ended. Collective. */
+static bool choose_trial(struct overlap_measurement *m, double deadline_s)
+{
+    const struct overlap_search *const search = &m->row->search;
+    int64_t units = -1; /* the search ends */
+    if (m->root && (search->trials == 0 || (!search->done && bc_elapsed_s() < deadline_s)))
+        units = (int64_t)overlap_own_part_units(m, search->next_ns);
+    units = overlap_of_root(units);
+    if (units >= 0)
+        m->x.part_units = (uint64_t)units;
+    return units >= 0;
+}
+
+/* Local. */
+static void report_trial(const struct overlap_measurement *m, const struct overlap_trial *trial)
+{
+    bc_output_remark(m->debug, "debug",
+                     "trial: %lld x %llu units, work %.3f us, excess %.3f (%.3f to %.3f) us: %s",
+                     (long long)m->x.parts, (unsigned long long)m->x.part_units,
+                     trial->work_ns * 1e-3, trial->excess_ns * 1e-3, trial->excess_lo_ns * 1e-3,
+                     trial->excess_hi_ns * 1e-3, trial->fits ? "fits" : "does not fit");
+    if (m->root)
+        overlap_search_report(&m->row->search, trial);
+}
+
+/* Work fits as long as the operation takes no longer than threshold_ns more with it, and no less
+   time than the work. */
+static struct overlap_trial trial_of(const struct overlap_estimates *estimates, double threshold_ns)
+{
+    const double excess_ns = overlap_excess_of(estimates);
+    const double half_ns = overlap_excess_half_of(estimates);
+    const double alone_ns = estimates->ns[OVERLAP_EST_ALONE];
+    return (struct overlap_trial){
+        .work_ns = fmax(0.0, alone_ns),
+        .fits = excess_ns <= threshold_ns &&
+                alone_ns <= estimates->ns[OVERLAP_EST_REFERENCE] + threshold_ns,
+        .excess_ns = excess_ns,
+        .excess_lo_ns = excess_ns - half_ns,
+        .excess_hi_ns = excess_ns + half_ns,
+    };
+}
+
+static bool is_unclear(const struct overlap_estimates *estimates, double threshold_ns)
+{
+    return !(fabs(overlap_excess_of(estimates) - threshold_ns) > overlap_excess_half_of(estimates));
+}
+
+/* Sets row->knee_ns and margin_ns by the search: where later rounds look. Local. */
+static void set_knee(const struct overlap_measurement *m)
+{
+    struct overlap_row *const row = m->row;
+    const struct overlap_search *const search = &row->search;
+    bc_output_remark(m->parameters->verbose ? m->run->output : NULL, "verbose",
+                     "%lld elements: phase 1: reference %.3f us, sd %.3f us; phases 3 and 4: "
+                     "%d trials, %.3f us fits, %.3f us does not, knee at %.3f us",
+                     (long long)row->choice.elements, row->reference_ns * 1e-3,
+                     m->reference.sd * 1e-3, search->trials, search->fits_ns * 1e-3,
+                     search->exceeds_ns * 1e-3, search->knee_ns * 1e-3);
+    /* As specified the largest amount that was seen to fit. */
+    row->knee_ns = search->fits_ns;
+    if (m->robust && !isnan(search->knee_ns))
+        row->knee_ns = fmin(search->knee_ns, search->exceeds_ns);
+    row->margin_ns = overlap_search_tolerance(search, row->knee_ns);
+}
+
+/* Each trial takes rounds until it is clear whether the work fits. */
+static void search_robustly(struct overlap_measurement *m, double seconds)
+{
+    const struct overlap_search *const search = &m->row->search;
+    const int64_t fixed = m->run->settings.samples;
+    const double deadline_s = begin_search(m, seconds);
+    while (choose_trial(m, deadline_s)) {
+        const double threshold_ns =
+            VERDICT_SHARE * overlap_search_tolerance(search, search->next_ns);
+        const double trial_end_s = bc_elapsed_s() + seconds * TRIAL_SHARE;
+        int64_t count = fixed > 0 && fixed < TRIAL_ROUNDS_MAX ? fixed : TRIAL_ROUNDS;
+        struct overlap_estimates estimates;
+        bc_samples_clear(&m->x.own);
+        do {
+            const struct bc_plan plan = overlap_plan_of(m, count, trial_end_s);
+            overlap_trial_rounds(m->run, &m->x, &plan);
+            count = (int64_t)m->x.own.count;
+            estimates = overlap_slowest_estimates(m->run, &m->x, 0, m->x.own.count);
+        } while (overlap_of_root(fixed == 0 && is_unclear(&estimates, threshold_ns) &&
+                                 count < TRIAL_ROUNDS_MAX && bc_elapsed_s() < trial_end_s));
+        correct_rate(m, &estimates);
+        const struct overlap_trial trial = trial_of(&estimates, threshold_ns);
+        report_trial(m, &trial);
+    }
+    set_knee(m);
+}
+
+/* As specified: the mean with work must not exceed the reference's plus its standard deviation. The
+   operation is repeated with nothing in between. */
+static bool fits_by_mean(const struct bc_summary *reference, const struct bc_summary *total)
+{
+    return total->value <= reference->value + (isnan(reference->sd) ? 0.0 : reference->sd);
+}
+
+/* The work's time is by its calibration. */
+static void search_by_mean(struct overlap_measurement *m, double seconds)
+{
+    const double reference_ns = m->reference.value, deadline_s = begin_search(m, seconds);
+    while (choose_trial(m, deadline_s)) {
+        struct bc_samples samples = {.count = 0};
+        struct bc_plan plan = bc_plan_of(m->run, NULL, seconds * TRIAL_SHARE);
+        plan.warmup_rounds = 0;
+        plan.grace_s = 0.0;
+        plan.max_rounds = plan.min_rounds;
+        overlap_total_rounds(m->run, &m->x, &plan, &samples);
+        const struct bc_summary total = bc_samples_summary(m->run, &samples, 0, -1);
+        bc_samples_free(&samples);
+        const struct overlap_trial trial = {
+            .work_ns = (double)m->x.parts * bc_work_ns(&m->overlap->rate, m->x.part_units),
+            .fits = fits_by_mean(&m->reference, &total),
+            .excess_ns = total.value - reference_ns,
+            .excess_lo_ns = total.interval.lo - reference_ns,
+            .excess_hi_ns = total.interval.hi - reference_ns,
+        };
+        report_trial(m, &trial);
+    }
+    set_knee(m);
+}
+
 /* ---- the answer: amounts of work ------------------------------------------------------------- */
+
+/* Work beyond the knee must surely make the operation longer by half of the margin, or the margin
+   is doubled, each time after this number of rounds: few where these would take more than
+   BEYOND_SHARE of the visit's time, and too few then for being sure. */
+#define BEYOND_ROUNDS 16
+#define BEYOND_ROUNDS_FEW 8
+#define BEYOND_SHARE 0.1
+
+static void choose_answer_work(struct overlap_measurement *m)
+{
+    const double margin_ns = m->robust ? m->row->margin_ns : 0.0;
+    m->x.part_units = overlap_part_units(m, fmax(0.0, m->row->knee_ns) + margin_ns);
+}
+
+/* The search may have ended far below the knee, where something disturbed it. */
+static void choose_more_than_fits(struct overlap_measurement *m)
+{
+    enum { OPERATIONS = 4 }; /* that a round takes, about */
+    struct overlap_row *const row = m->row;
+    const double all_s = BEYOND_ROUNDS * OPERATIONS * row->reference_ns * 1e-9;
+    const bool few = overlap_of_root(all_s >= BEYOND_SHARE * overlap_seconds_left(m)) != 0;
+    const struct bc_plan plan =
+        overlap_plan_of(m, few ? BEYOND_ROUNDS_FEW : BEYOND_ROUNDS, m->end_s);
+    for (;;) {
+        choose_answer_work(m);
+        bc_samples_clear(&m->x.own);
+        overlap_trial_rounds(m->run, &m->x, &plan);
+        const struct overlap_estimates estimates =
+            overlap_slowest_estimates(m->run, &m->x, 0, m->x.own.count);
+        correct_rate(m, &estimates);
+        const double excess_ns = overlap_excess_of(&estimates);
+        const double half_ns = few ? 0.0 : overlap_excess_half_of(&estimates);
+        if (!overlap_of_root(!overlap_is_beyond(row, excess_ns, half_ns) &&
+                             overlap_seconds_left(m) > 0.0))
+            break;
+        if (excess_ns < row->margin_ns / 2.0)
+            row->knee_ns = fmax(row->knee_ns, overlap_knee_of(&estimates));
+        row->margin_ns *= 2.0;
+    }
+    choose_answer_work(m);
+}
 
 /* The first visit chooses the amounts of work that may fit, as shares of the knee. Ranks that are
    interrupted in their work need some room below it. Collective. */
@@ -50,25 +262,6 @@ static void choose_amounts(const struct overlap_measurement *m)
 }
 
 /* ---- the answer: rounds ---------------------------------------------------------------------- */
-
-/* Uses the counterparts once, untimed. Collective. */
-static void use_counterparts(struct overlap_measurement *m)
-{
-    static const struct bc_quantities none = {.count = 1, .clock_readings = 1.0};
-    const struct bc_plan plan = overlap_plan_of(m, 1, m->end_s);
-    struct bc_samples discarded = {.count = 0};
-    if (!m->row->has_blocking)
-        return;
-    struct bc_rounds *const rounds = bc_rounds_by_plan(m->run, &none, &plan, &discarded);
-    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
-        (void)overlap_take_blocking(&m->x, round, 0, 0);
-        if (m->row->has_staged)
-            (void)overlap_take_staged(&m->x, round, 0, 0);
-        bc_round_value(round, 0, 0.0);
-        overlap_check_round(&m->x);
-    }
-    bc_samples_free(&discarded);
-}
 
 /* Rounds at the answer: at least this number, if there is time and --max-samples allows. */
 #define ANSWER_ROUNDS 30
@@ -88,63 +281,9 @@ static struct bc_plan answer_plan(const struct overlap_measurement *m)
     if (plan.min_rounds < plan.max_rounds && plan.min_rounds < ANSWER_ROUNDS)
         plan.min_rounds = ANSWER_ROUNDS < plan.max_rounds ? ANSWER_ROUNDS : plan.max_rounds - 1;
     bc_plan_until_precise(&plan, precise_values,
-                          m->row->has_blocking ? PRECISE_VALUES : PRECISE_VALUES - 1);
+                          m->x.blocking ? PRECISE_VALUES : PRECISE_VALUES - 1);
     plan.warmup_rounds = 0;
     return plan;
-}
-
-/* Collective. */
-static void take_answer_rounds(struct overlap_measurement *m)
-{
-    const struct bc_quantities quantities = {
-        .count = m->row->has_staged ? OVERLAP_QUANTITIES : OVERLAP_STAGED, .clock_readings = 1.0};
-    const struct bc_plan plan = answer_plan(m);
-    const uint64_t plenty_units = m->plenty_part_units;
-    struct overlap_experiment *const x = &m->x;
-    bc_samples_clear(&m->own);
-    bc_samples_clear(&m->own_plenty);
-    struct bc_rounds *const rounds = bc_rounds_by_plan(m->run, &quantities, &plan, &m->row->rounds);
-    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
-        /* What a network did just before shows in the next operation: buffers drain and token
-           buckets fill. So the same work alone precedes all operations that are compared; the first
-           one doesn't count. */
-        (void)overlap_take_work(x, round, OVERLAP_WORK, m->part_units);
-        const double reference_ns = overlap_take_reference(x, round, OVERLAP_REFERENCE);
-        const struct overlap_with_work beyond =
-            overlap_take_with_work(x, round, OVERLAP_BESIDE, m->part_units);
-        bc_round_value(round, OVERLAP_REFERENCE, reference_ns);
-        bc_round_value(round, OVERLAP_BESIDE, beyond.beside_ns);
-        overlap_keep(m, reference_ns, &beyond, &m->own);
-
-        const struct overlap_with_work plenty =
-            overlap_take_with_work(x, round, OVERLAP_EXPOSED, plenty_units);
-        double blocking_ns = 0.0;
-        if (m->row->has_blocking) {
-            (void)overlap_take_work(x, round, OVERLAP_WORK, plenty_units);
-            blocking_ns = overlap_take_blocking(x, round, OVERLAP_BLOCKING, plenty_units);
-        }
-        if (m->row->has_staged) {
-            (void)overlap_take_work(x, round, OVERLAP_WORK, plenty_units);
-            bc_round_value(round, OVERLAP_STAGED,
-                           overlap_take_staged(x, round, OVERLAP_STAGED, plenty_units));
-        }
-        bc_round_value(round, OVERLAP_EXPOSED, plenty.exposed_ns);
-        bc_round_value(round, OVERLAP_BLOCKING, blocking_ns);
-        overlap_keep(m, blocking_ns, &plenty, &m->own_plenty);
-
-        /* The amounts come last, the smallest at the end, so that what precedes the reference is an
-           operation with no more work in it than fits: one with plenty would leave buffers emptier
-           for the reference than the reference leaves them for the operation that it is compared
-           with. */
-        for (int i = 0; i < OVERLAP_AMOUNTS; i++) {
-            const uint64_t units = m->row->amount_part_units[i];
-            bc_round_value(round, OVERLAP_WORK + i,
-                           overlap_take_work(x, round, OVERLAP_WORK + i, units));
-            bc_round_value(round, OVERLAP_TOTAL + i,
-                           overlap_take_total(x, round, OVERLAP_TOTAL + i, units));
-        }
-        overlap_check_round(x);
-    }
 }
 
 /* ---- the answer: what the visit says --------------------------------------------------------- */
@@ -159,7 +298,7 @@ static void append_gain(const struct overlap_measurement *m, size_t first, size_
                         struct bc_samples *gains)
 {
     double estimates_ns[OVERLAP_GAIN_ESTIMATED];
-    overlap_slowest_gain(m, first, end, estimates_ns);
+    overlap_slowest_gain(&m->x, first, end, estimates_ns);
     if (m->root)
         bc_samples_append(gains, estimates_ns, OVERLAP_GAIN_ESTIMATED, 0);
 }
@@ -168,11 +307,11 @@ static void append_gain(const struct overlap_measurement *m, size_t first, size_
 static void answer_robustly(const struct overlap_measurement *m)
 {
     struct overlap_row *const row = m->row;
-    const size_t count = m->own.count;
+    const size_t count = m->x.own.count;
     /* After --max-samples rounds, or without time, a visit has none, and says nothing. */
     if (count == 0)
         return;
-    struct overlap_estimates estimates = overlap_slowest_estimates(m, 0, count);
+    struct overlap_estimates estimates = overlap_slowest_estimates(m->run, &m->x, 0, count);
     append_gain(m, 0, count, &row->gains);
     const bool is_alone =
         overlap_of_root(m->root && overlap_take_answer(m->run, &estimates, row)) != 0;
@@ -180,7 +319,7 @@ static void answer_robustly(const struct overlap_measurement *m)
         return;
     for (size_t block = 0; block < BLOCKS; block++) {
         const size_t first = count * block / BLOCKS, end = count * (block + 1) / BLOCKS;
-        estimates = overlap_slowest_estimates(m, first, end);
+        estimates = overlap_slowest_estimates(m->run, &m->x, first, end);
         if (m->root)
             overlap_append_answer(&estimates, &row->blocks);
         append_gain(m, first, end, &row->gain_blocks);
@@ -236,19 +375,35 @@ static struct overlap_measurement measurement_of(struct overlap_state *overlap,
         .x = {.operation = operation,
               .staged = row->has_staged ? staged : NULL,
               .worker = overlap->worker,
+              .blocking = row->has_blocking,
               .check = run->settings.check,
               .renews = p->buffers == BC_BUFFERS_NEW,
-              .clock_ns = run->own_clock.read_ns},
+              .clock_ns = run->own_clock.read_ns,
+              .amount_part_units = row->amount_part_units},
     };
     m.x.parts = parts_of(&m);
     return m;
+}
+
+/* Keeps in the row what later visits and the result need; true on rank 0 if the row is precise. */
+static bool conclude_visit(struct overlap_measurement *m)
+{
+    struct overlap_row *const row = m->row;
+    row->parts = m->x.parts;
+    row->wrong += m->x.wrong;
+    row->size_bytes = op_size_bytes(m->x.operation);
+    bc_samples_free(&m->x.own);
+    bc_samples_free(&m->x.own_plenty);
+    return m->root && overlap_row_is_precise(m->overlap, row);
 }
 
 void overlap_measure(struct overlap_state *overlap, struct bc_visit *visit)
 {
     const struct bc_run *const run = overlap->run;
     struct overlap_row *const row = visit->row;
-    struct op_instance operation, staged = {.kind = NULL};
+    struct op_instance operation, staged;
+    if (row->asked_test_calls != OVERLAP_AUTO)
+        row->test_calls = row->asked_test_calls;
     create_operations(overlap, row, &operation, &staged);
     struct overlap_measurement m = measurement_of(overlap, visit, &operation, &staged);
     double search_s = visit->seconds;
@@ -265,26 +420,27 @@ void overlap_measure(struct overlap_state *overlap, struct bc_visit *visit)
     if (run->visit == 0) {
         search_s = fmin(search_s * SEARCH_SHARE, overlap_seconds_left(&m));
         if (m.robust)
-            overlap_search_robustly(&m, search_s);
+            search_robustly(&m, search_s);
         else
-            overlap_search_by_mean(&m, search_s);
+            search_by_mean(&m, search_s);
     }
-    row->parts = m.x.parts;
     if (m.robust)
-        overlap_choose_more_than_fits(&m);
+        choose_more_than_fits(&m);
     else
-        overlap_choose_answer_work(&m);
+        choose_answer_work(&m);
     overlap_choose_plenty(&m);
     choose_amounts(&m);
-    use_counterparts(&m);
-    take_answer_rounds(&m);
+    if (row->has_blocking) {
+        const struct bc_plan once = overlap_plan_of(&m, 1, m.end_s);
+        overlap_counterpart_rounds(run, &m.x, &once);
+    }
+    const struct bc_plan plan = answer_plan(&m);
+    bc_samples_clear(&m.x.own);
+    bc_samples_clear(&m.x.own_plenty);
+    overlap_answer_rounds(run, &m.x, &plan, &row->rounds);
     if (m.robust)
         answer_robustly(&m);
-    row->wrong += m.x.wrong;
-    row->size_bytes = op_size_bytes(&operation);
-    visit->is_precise = m.root && overlap_row_is_precise(overlap, row);
-    bc_samples_free(&m.own);
-    bc_samples_free(&m.own_plenty);
+    visit->is_precise = conclude_visit(&m);
     if (row->has_staged)
         op_destroy(&staged);
     op_destroy(&operation);

@@ -3,7 +3,7 @@
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"
 #include "overlap/engine/row.h"
-#include "overlap/engine/take.h"
+#include "overlap/engine/rounds.h"
 
 #include <math.h>
 
@@ -95,13 +95,20 @@ static const struct op_space *space_of(const struct overlap_state *overlap)
     return overlap->space.device != NULL ? &overlap->space : NULL;
 }
 
+static struct overlap_experiment experiment_of(const struct overlap_parameters *p,
+                                               struct op_instance *operation)
+{
+    return (struct overlap_experiment){
+        .operation = operation, .renews = p->buffers == BC_BUFFERS_NEW, .by_barrier = true};
+}
+
 /* The time of the quickest of a few operations, the longest of all ranks that work. Collective. */
 static double first_reference_ns(const struct overlap_parameters *p, const struct bc_run *run,
                                  const struct op_choice *choice)
 {
     enum { OPERATIONS = 5 };
     struct op_instance operation;
-    struct overlap_experiment x = {.operation = &operation, .renews = p->buffers == BC_BUFFERS_NEW};
+    struct overlap_experiment x = experiment_of(p, &operation);
     double own_ns = INFINITY, max_ns;
     op_create(&operation, p->kind, &run->job, choice);
     for (int i = 0; i < OPERATIONS; i++)
@@ -199,9 +206,7 @@ static double quick_reference_ns(const struct overlap_state *overlap, const stru
 {
     enum { ROUNDS = 5 };
     struct op_instance operation;
-    static const struct bc_quantities reference = {.count = 1, .clock_readings = 1.0};
-    struct overlap_experiment x = {.operation = &operation,
-                                   .renews = overlap->parameters.buffers == BC_BUFFERS_NEW};
+    struct overlap_experiment x = experiment_of(&overlap->parameters, &operation);
     struct bc_samples samples = {.count = 0};
     double reference_ns = 0.0;
     op_create(&operation, overlap->parameters.kind, &run->job, choice);
@@ -212,11 +217,7 @@ static double quick_reference_ns(const struct overlap_state *overlap, const stru
         .grace_rounds = 1,
         .warmup_rounds = 1,
     };
-    /* Released by barriers even if there is a window: a large size may take long. */
-    struct bc_rounds *const rounds = bc_rounds_by_plan(run, &reference, &plan, &samples);
-    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;)
-        bc_round_value(round, OVERLAP_REFERENCE,
-                       overlap_take_reference(&x, NULL, OVERLAP_REFERENCE));
+    overlap_reference_rounds(run, &x, &plan, &samples);
     if (run->job.rank == 0)
         reference_ns = overlap_summary_of(run, &samples, OVERLAP_REFERENCE).value;
     bc_samples_free(&samples);

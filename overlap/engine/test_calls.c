@@ -22,28 +22,22 @@ static int64_t max_calls(const struct overlap_measurement *m)
     return (int64_t)fmin(OVERLAP_TEST_CALLS_LIMIT, fmax(0.0, work_ns / part_ns - 1.0));
 }
 
-/* Returns the exposed time with this number of calls. Collective. */
-static double try_calls(struct overlap_measurement *m, int64_t calls, double deadline_s)
+/* Chooses this number of calls; returns the plan of its rounds with plenty of work. Collective. */
+static struct bc_plan begin_trial(struct overlap_measurement *m, int64_t calls, double deadline_s)
 {
-    static const struct bc_quantities exposed = {.count = 1, .clock_readings = 1.0};
-    const struct bc_plan plan = overlap_plan_of(m, CALLS_ROUNDS, deadline_s);
-    struct bc_samples discarded = {.count = 0};
-    double estimates_ns[OVERLAP_GAIN_ESTIMATED];
     m->x.parts = calls + 1;
     overlap_choose_plenty(m);
-    bc_samples_clear(&m->own_plenty);
-    struct bc_rounds *const rounds = bc_rounds_by_plan(m->run, &exposed, &plan, &discarded);
-    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
-        const struct overlap_with_work plenty =
-            overlap_take_with_work(&m->x, round, 0, m->plenty_part_units);
-        bc_round_value(round, 0, plenty.exposed_ns);
-        overlap_keep(m, 0.0, &plenty, &m->own_plenty);
-        overlap_check_round(&m->x);
-    }
-    bc_samples_free(&discarded);
-    overlap_slowest_gain(m, 0, m->own_plenty.count, estimates_ns);
-    bc_output_remark(m->debug, "debug", "%lld calls of MPI_Test: %.3f us exposed", (long long)calls,
-                     estimates_ns[OVERLAP_GAIN_EXPOSED] * 1e-3);
+    bc_samples_clear(&m->x.own_plenty);
+    return overlap_plan_of(m, CALLS_ROUNDS, deadline_s);
+}
+
+/* Returns the exposed time of these rounds. Collective. */
+static double end_trial(const struct overlap_measurement *m)
+{
+    double estimates_ns[OVERLAP_GAIN_ESTIMATED];
+    overlap_slowest_gain(&m->x, 0, m->x.own_plenty.count, estimates_ns);
+    bc_output_remark(m->debug, "debug", "%lld calls of MPI_Test: %.3f us exposed",
+                     (long long)m->x.parts - 1, estimates_ns[OVERLAP_GAIN_EXPOSED] * 1e-3);
     return estimates_ns[OVERLAP_GAIN_EXPOSED];
 }
 
@@ -56,7 +50,9 @@ void overlap_search_calls(struct overlap_measurement *m, double deadline_s,
         const int64_t next = overlap_of_root(ends ? OVERLAP_AUTO : search->next);
         if (next == OVERLAP_AUTO)
             return;
-        const double exposed_ns = try_calls(m, next, deadline_s);
+        const struct bc_plan plan = begin_trial(m, next, deadline_s);
+        overlap_plenty_rounds(m->run, &m->x, &plan);
+        const double exposed_ns = end_trial(m);
         if (m->root)
             overlap_calls_report(search, exposed_ns);
     }
@@ -79,11 +75,14 @@ void overlap_settle_calls(struct overlap_measurement *m, double deadline_s,
     bc_harness_bcast(calls, OVERLAP_CALLS_TRIED_MAX, MPI_INT64_T, 0, MPI_COMM_WORLD);
     for (; count > 1 && tries < CALLS_TRIALS && overlap_of_root(bc_elapsed_s() < deadline_s);
          tries++)
-        for (int64_t i = 0; i < count; i++)
-            found_ns[i][tries] = try_calls(m, calls[i], deadline_s);
+        for (int64_t i = 0; i < count; i++) {
+            const struct bc_plan plan = begin_trial(m, calls[i], deadline_s);
+            overlap_plenty_rounds(m->run, &m->x, &plan);
+            found_ns[i][tries] = end_trial(m);
+        }
     for (int64_t i = 0; m->root && tries == CALLS_TRIALS && i < count; i++)
         search->tried[close[i]].exposed_ns = bc_median(found_ns[i], CALLS_TRIALS);
     m->row->exposed_without_calls_ns = search->tried[0].exposed_ns;
     m->row->test_calls = overlap_of_root(overlap_calls_best(search));
-    bc_samples_clear(&m->own_plenty);
+    bc_samples_clear(&m->x.own_plenty);
 }

@@ -1,0 +1,386 @@
+#include "overlap/engine/rounds.h"
+
+#include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
+#include "common/operations/buffers.h"
+#include "overlap/engine/kernel_device.h"
+#include "overlap/engine/row.h"
+
+#include <math.h>
+
+/* ---- before and after the timed region ------------------------------------------------------- */
+
+static void release(const struct overlap_experiment *x, const struct bc_round *round)
+{
+    x->operation->complete = 0;
+    if (x->by_barrier || round->window == NULL)
+        BC_MPI(MPI_Barrier(x->operation->comm));
+    else
+        bc_round_start(round);
+}
+
+/* Returns the time of the span. */
+static double ns_of(const struct overlap_experiment *x, const struct bc_round *round, int quantity,
+                    struct bc_span span)
+{
+    const double ns =
+        x->by_barrier ? (double)(span.end_ns - span.start_ns) : bc_round_ns(round, quantity, span);
+    return x->operation->works ? ns : -INFINITY;
+}
+
+/* Makes the operation ready, whose data will arrive in `arriving`, and releases all ranks. */
+static void begin_time(const struct overlap_experiment *x, const struct bc_round *round,
+                       struct op_instance *arriving)
+{
+    if (x->check)
+        op_poison(arriving);
+    release(x, round);
+}
+
+/* Verifies the data; returns the time of the span. A transfer is complete at its origin only; all
+   data must be there when it is looked at. */
+static double end_time(struct overlap_experiment *x, const struct bc_round *round, int quantity,
+                       struct bc_span span, struct op_instance *arriving)
+{
+    if (x->check && x->operation->kind->settle != NULL)
+        bc_harness_barrier(x->operation->comm);
+    if (x->check && !op_verify(arriving))
+        x->wrong++;
+    return ns_of(x, round, quantity, span);
+}
+
+static void renew(const struct overlap_experiment *x)
+{
+    if (x->renews)
+        op_renew(x->operation);
+}
+
+/* The part of a rank that doesn't work in the blocking counterpart. */
+static op_call_fn *blocking_service(const struct op_kind *kind)
+{
+    return kind->serve_blocking != NULL ? kind->serve_blocking : kind->serve;
+}
+
+/* ---- times ----------------------------------------------------------------------------------- */
+
+/* Each function below times one operation, or work alone, and returns this rank's time in ns with
+   the cost of one reading of the clock, which rounds subtract; -INFINITY if the rank doesn't work.
+   It notes the start as that of a quantity of the round. Collective. */
+
+double overlap_take_reference(struct overlap_experiment *x, const struct bc_round *round,
+                              int quantity)
+{
+    struct op_instance *const operation = x->operation;
+    struct bc_span span;
+    renew(x);
+    begin_time(x, round, operation);
+    if (!operation->works)
+        span = overlap_time_service(operation, operation->kind->serve);
+    else if (x->worker.device != NULL)
+        span = overlap_time_total_on_device(operation, x->worker.device, 0);
+    else
+        span = overlap_time_operation(operation);
+    return end_time(x, round, quantity, span, operation);
+}
+
+static double take_total(struct overlap_experiment *x, const struct bc_round *round, int quantity,
+                         uint64_t part_units)
+{
+    struct op_instance *const operation = x->operation;
+    struct bc_span span;
+    renew(x);
+    begin_time(x, round, operation);
+    if (!operation->works)
+        span = overlap_time_service(operation, operation->kind->serve);
+    else if (x->worker.device != NULL)
+        span = overlap_time_total_on_device(operation, x->worker.device, part_units);
+    else
+        span = overlap_time_total(operation, x->parts, part_units);
+    return end_time(x, round, quantity, span, operation);
+}
+
+static double take_blocking(struct overlap_experiment *x, const struct bc_round *round,
+                            int quantity, uint64_t steps)
+{
+    struct op_instance *const operation = x->operation;
+    struct bc_span span;
+    renew(x);
+    begin_time(x, round, operation);
+    if (!operation->works)
+        span = overlap_time_service(operation, blocking_service(operation->kind));
+    else if (x->worker.device != NULL)
+        span = overlap_time_blocking_on_device(operation, x->worker.device, steps);
+    else
+        span = overlap_time_blocking(operation);
+    return end_time(x, round, quantity, span, operation) - x->kernel_ns;
+}
+
+static double take_staged(struct overlap_experiment *x, const struct bc_round *round, int quantity,
+                          uint64_t steps)
+{
+    struct op_instance *const operation = x->operation, *const staged = x->staged;
+    /* What arrives in host memory stays where the staged operation has put it. */
+    struct op_instance *const arriving =
+        bc_memory_needs_copy(operation->space.receive) ? operation : staged;
+    struct bc_span span;
+    begin_time(x, round, arriving);
+    if (!operation->works)
+        span = overlap_time_staged(operation, staged, blocking_service(operation->kind));
+    else if (x->worker.device != NULL)
+        span = overlap_time_staged_on_device(operation, staged, x->worker.device, steps);
+    else
+        span = overlap_time_staged(operation, staged, staged->blocking);
+    return end_time(x, round, quantity, span, arriving) - x->kernel_ns;
+}
+
+/* Times a kernel alone, and keeps its time. */
+static struct bc_span time_kernel(struct overlap_experiment *x, uint64_t steps)
+{
+    const struct overlap_timed_work kernel = overlap_time_kernel(&x->worker, steps);
+    x->kernel_ns = kernel.work_ns;
+    return kernel.span;
+}
+
+static double take_work(struct overlap_experiment *x, const struct bc_round *round, int quantity,
+                        uint64_t part_units)
+{
+    struct bc_span span;
+    release(x, round);
+    if (!x->operation->works)
+        span = overlap_time_service(x->operation, NULL);
+    else if (x->worker.device != NULL)
+        span = time_kernel(x, part_units);
+    else
+        span = overlap_time_work(x->parts, part_units);
+    const double ns = ns_of(x, round, quantity, span);
+    return x->operation->works && x->worker.device != NULL ? x->kernel_ns + x->clock_ns : ns;
+}
+
+/* Times the work alone in parts, with the cost of a reading for each. */
+static double take_work_parts(struct overlap_experiment *x, const struct bc_round *round,
+                              uint64_t part_units)
+{
+    release(x, round);
+    if (!x->operation->works) {
+        (void)overlap_time_service(x->operation, NULL);
+        return -INFINITY;
+    }
+    if (x->worker.device == NULL)
+        return overlap_time_work_parts(x->parts, part_units);
+    (void)time_kernel(x, part_units);
+    return x->kernel_ns + x->clock_ns;
+}
+
+/* Work alone, and then an operation with the same work, in ns, less the cost of readings. */
+struct with_work {
+    double alone_ns, inside_ns; /* the work */
+    double beside_ns;           /* the operation without it, with one reading */
+    double exposed_ns;          /* what the operation adds to the work, with one reading */
+};
+static struct with_work take_with_work(struct overlap_experiment *x, const struct bc_round *round,
+                                       int quantity, uint64_t part_units)
+{
+    struct op_instance *const operation = x->operation;
+    const double readings_ns = x->clock_ns * (double)x->parts;
+    double more_ns = 0.0; /* which the host would need to read the clock around the work */
+    struct overlap_timed_work timed = {.work_ns = 0.0};
+    struct with_work times;
+    times.alone_ns = take_work_parts(x, round, part_units) - readings_ns;
+    renew(x);
+    begin_time(x, round, operation);
+    if (!operation->works) {
+        timed.span = overlap_time_service(operation, operation->kind->serve);
+    } else if (x->worker.device != NULL) {
+        timed.span = overlap_time_total_on_device(operation, x->worker.device, part_units);
+        timed.work_ns = x->kernel_ns + x->clock_ns;
+        more_ns = 2.0 * x->clock_ns;
+    } else {
+        timed = overlap_time_parts(operation, x->parts, part_units);
+    }
+    const double total_ns = end_time(x, round, quantity, timed.span, operation) + more_ns;
+    times.inside_ns = timed.work_ns - readings_ns;
+    times.beside_ns = total_ns - timed.work_ns - readings_ns;
+    times.exposed_ns =
+        operation->works ? times.beside_ns + times.inside_ns - times.alone_ns : -INFINITY;
+    return times;
+}
+
+/* ---- rounds ---------------------------------------------------------------------------------- */
+
+/* Keeps this rank's times of a round; plain_ns is the operation without work, or its blocking
+   counterpart. */
+static void keep(const struct overlap_experiment *x, double plain_ns, const struct with_work *times,
+                 struct bc_samples *own)
+{
+    const double values[OVERLAP_OWN_QUANTITIES] = {
+        [OVERLAP_OWN_PLAIN] = plain_ns - x->clock_ns,
+        [OVERLAP_OWN_BESIDE] = times->beside_ns - x->clock_ns,
+        [OVERLAP_OWN_INSIDE] = times->inside_ns,
+        [OVERLAP_OWN_ALONE] = times->alone_ns,
+    };
+    bc_samples_append(own, values, OVERLAP_OWN_QUANTITIES, 0);
+}
+
+/* Runs the check of the operation's kind, if it has one: its data says nothing. Collective. */
+static void check_round(struct overlap_experiment *x)
+{
+    struct op_instance *const operation = x->operation;
+    if (x->check && operation->kind->check != NULL && !operation->kind->check(operation))
+        x->wrong++;
+}
+
+static const struct bc_quantities one_quantity = {.count = 1, .clock_readings = 1.0};
+
+void overlap_reference_rounds(const struct bc_run *run, struct overlap_experiment *x,
+                              const struct bc_plan *plan, struct bc_samples *samples)
+{
+    struct bc_rounds *const rounds = bc_rounds_by_plan(run, &one_quantity, plan, samples);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
+        bc_round_value(round, OVERLAP_REFERENCE,
+                       overlap_take_reference(x, round, OVERLAP_REFERENCE));
+        check_round(x);
+    }
+}
+
+void overlap_total_rounds(const struct bc_run *run, struct overlap_experiment *x,
+                          const struct bc_plan *plan, struct bc_samples *samples)
+{
+    struct bc_rounds *const rounds = bc_rounds_by_plan(run, &one_quantity, plan, samples);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
+        bc_round_value(round, 0, take_total(x, round, 0, x->part_units));
+        check_round(x);
+    }
+}
+
+void overlap_plenty_rounds(const struct bc_run *run, struct overlap_experiment *x,
+                           const struct bc_plan *plan)
+{
+    struct bc_samples discarded = {.count = 0};
+    struct bc_rounds *const rounds = bc_rounds_by_plan(run, &one_quantity, plan, &discarded);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
+        const struct with_work plenty = take_with_work(x, round, 0, x->plenty_part_units);
+        bc_round_value(round, 0, plenty.exposed_ns);
+        keep(x, 0.0, &plenty, &x->own_plenty);
+        check_round(x);
+    }
+    bc_samples_free(&discarded);
+}
+
+void overlap_counterpart_rounds(const struct bc_run *run, struct overlap_experiment *x,
+                                const struct bc_plan *plan)
+{
+    struct bc_samples discarded = {.count = 0};
+    struct bc_rounds *const rounds = bc_rounds_by_plan(run, &one_quantity, plan, &discarded);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
+        (void)take_blocking(x, round, 0, 0);
+        if (x->staged != NULL)
+            (void)take_staged(x, round, 0, 0);
+        bc_round_value(round, 0, 0.0);
+        check_round(x);
+    }
+    bc_samples_free(&discarded);
+}
+
+void overlap_trial_rounds(const struct bc_run *run, struct overlap_experiment *x,
+                          const struct bc_plan *plan)
+{
+    static const struct bc_quantities quantities = {.count = OVERLAP_BESIDE + 1,
+                                                    .clock_readings = 1.0};
+    struct bc_samples discarded = {.count = 0};
+    struct bc_rounds *const rounds = bc_rounds_by_plan(run, &quantities, plan, &discarded);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
+        /* As in overlap_answer_rounds. */
+        (void)take_work(x, round, OVERLAP_WORK, x->part_units);
+        const double reference_ns = overlap_take_reference(x, round, OVERLAP_REFERENCE);
+        const struct with_work beyond = take_with_work(x, round, OVERLAP_BESIDE, x->part_units);
+        bc_round_value(round, OVERLAP_REFERENCE, reference_ns);
+        bc_round_value(round, OVERLAP_BESIDE, beyond.beside_ns);
+        keep(x, reference_ns, &beyond, &x->own);
+        check_round(x);
+    }
+    bc_samples_free(&discarded);
+}
+
+void overlap_answer_rounds(const struct bc_run *run, struct overlap_experiment *x,
+                           const struct bc_plan *plan, struct bc_samples *samples)
+{
+    const struct bc_quantities quantities = {
+        .count = x->staged != NULL ? OVERLAP_QUANTITIES : OVERLAP_STAGED, .clock_readings = 1.0};
+    const uint64_t plenty_units = x->plenty_part_units;
+    struct bc_rounds *const rounds = bc_rounds_by_plan(run, &quantities, plan, samples);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
+        /* What a network did just before shows in the next operation: buffers drain and token
+           buckets fill. So the same work alone precedes all operations that are compared; the first
+           one doesn't count. */
+        (void)take_work(x, round, OVERLAP_WORK, x->part_units);
+        const double reference_ns = overlap_take_reference(x, round, OVERLAP_REFERENCE);
+        const struct with_work beyond = take_with_work(x, round, OVERLAP_BESIDE, x->part_units);
+        bc_round_value(round, OVERLAP_REFERENCE, reference_ns);
+        bc_round_value(round, OVERLAP_BESIDE, beyond.beside_ns);
+        keep(x, reference_ns, &beyond, &x->own);
+
+        const struct with_work plenty = take_with_work(x, round, OVERLAP_EXPOSED, plenty_units);
+        double blocking_ns = 0.0;
+        if (x->blocking) {
+            (void)take_work(x, round, OVERLAP_WORK, plenty_units);
+            blocking_ns = take_blocking(x, round, OVERLAP_BLOCKING, plenty_units);
+        }
+        if (x->staged != NULL) {
+            (void)take_work(x, round, OVERLAP_WORK, plenty_units);
+            bc_round_value(round, OVERLAP_STAGED,
+                           take_staged(x, round, OVERLAP_STAGED, plenty_units));
+        }
+        bc_round_value(round, OVERLAP_EXPOSED, plenty.exposed_ns);
+        bc_round_value(round, OVERLAP_BLOCKING, blocking_ns);
+        keep(x, blocking_ns, &plenty, &x->own_plenty);
+
+        /* The amounts come last, the smallest at the end, so that what precedes the reference is an
+           operation with no more work in it than fits: one with plenty would leave buffers emptier
+           for the reference than the reference leaves them for the operation that it is compared
+           with. */
+        for (int i = 0; i < OVERLAP_AMOUNTS; i++) {
+            const int work = OVERLAP_WORK + i, total = OVERLAP_TOTAL + i;
+            const uint64_t units = x->amount_part_units[i];
+            bc_round_value(round, work, take_work(x, round, work, units));
+            bc_round_value(round, total, take_total(x, round, total, units));
+        }
+        check_round(x);
+    }
+}
+
+/* ---- what rounds say ------------------------------------------------------------------------- */
+
+struct overlap_estimates overlap_slowest_estimates(const struct bc_run *run,
+                                                   const struct overlap_experiment *x, size_t first,
+                                                   size_t end)
+{
+    enum { INTERVALS = OVERLAP_EST_TOTAL + 1 };
+    const bool works = x->operation->works;
+    const int rank = run->job.rank;
+    struct overlap_estimates own = {.half_width_ns = {NAN, NAN}}, estimates;
+    struct bc_located located[OVERLAP_ESTIMATED], slowest[OVERLAP_ESTIMATED];
+    if (works)
+        own = overlap_estimate_own(&x->own, first, end);
+    for (int i = 0; i < OVERLAP_ESTIMATED; i++)
+        located[i] = (struct bc_located){works ? own.ns[i] : -INFINITY, rank};
+    bc_harness_allreduce(located, slowest, OVERLAP_ESTIMATED, MPI_DOUBLE_INT, MPI_MAXLOC,
+                         MPI_COMM_WORLD);
+    for (int i = 0; i < INTERVALS; i++)
+        if (slowest[i].rank != rank)
+            own.half_width_ns[i] = 0.0;
+    bc_harness_allreduce(own.half_width_ns, estimates.half_width_ns, INTERVALS, MPI_DOUBLE, MPI_SUM,
+                         MPI_COMM_WORLD);
+    for (int i = 0; i < OVERLAP_ESTIMATED; i++)
+        estimates.ns[i] = slowest[i].value;
+    return estimates;
+}
+
+void overlap_slowest_gain(const struct overlap_experiment *x, size_t first, size_t end,
+                          double estimates_ns[OVERLAP_GAIN_ESTIMATED])
+{
+    double own_ns[OVERLAP_GAIN_ESTIMATED] = {-INFINITY, -INFINITY, -INFINITY};
+    if (x->operation->works)
+        overlap_gain_own(&x->own_plenty, first, end, own_ns);
+    bc_harness_allreduce(own_ns, estimates_ns, OVERLAP_GAIN_ESTIMATED, MPI_DOUBLE, MPI_MAX,
+                         MPI_COMM_WORLD);
+}

@@ -1,0 +1,74 @@
+/*
+ * The rounds of the method: loops whose lines are the quantities. Each time has new buffers and
+ * other data before the operation (--buffers=new, --check), the release of all ranks at once, the
+ * timed region on the host or with the device (kernel.h, kernel_device.h), and the data check.
+ *
+ * Ranks that don't work take their part in the operation; their times don't count.
+ */
+#pragma once
+
+#include "common/measure/rounds.h"
+#include "common/operations/operation.h"
+#include "overlap/engine/gain.h"
+#include "overlap/engine/work.h"
+
+/* The operation, the work under it, and how this rank times both. Zeros are no choice. */
+struct overlap_experiment {
+    struct op_instance *operation;
+    struct op_instance *staged;   /* the same in pinned memory; NULL: not timed */
+    struct overlap_worker worker; /* does the work; zeros: the processor */
+    bool blocking;                /* the blocking counterpart is timed, too */
+    bool check;                   /* verify every operation's data, outside the timing */
+    bool renews;                  /* each operation has buffers that were allocated before it */
+    bool by_barrier;              /* ranks are released by barriers even if there is a window */
+    double clock_ns;              /* the cost of a reading on this rank */
+
+    int64_t parts;              /* of all work; the operation's `between` is between two */
+    uint64_t part_units;        /* in each part of work that is more than fits, or on trial */
+    uint64_t plenty_part_units; /* in each part of plenty of work */
+    const uint64_t *amount_part_units; /* in each part of each amount of work */
+
+    struct bc_samples own;        /* this rank's times: enum overlap_own_quantity */
+    struct bc_samples own_plenty; /* the same with plenty of work */
+    double kernel_ns;             /* of the last kernel alone, if a device works */
+    int64_t wrong;                /* operations with wrong data, on this rank */
+};
+
+/* Times the operation without work; returns this rank's time in ns with the cost of one reading of
+   the clock (-INFINITY: it doesn't work). Notes its start as that of a quantity of the round, which
+   by_barrier doesn't need (NULL). Collective. */
+double overlap_take_reference(struct overlap_experiment *x, const struct bc_round *round,
+                              int quantity);
+
+/* All below take rounds by the plan; on rank 0 they append to `samples`, if they have any.
+   Collective. */
+
+/* Of the reference time alone, and of the total with the work on trial alone, as quantity 0. */
+void overlap_reference_rounds(const struct bc_run *run, struct overlap_experiment *x,
+                              const struct bc_plan *plan, struct bc_samples *samples);
+void overlap_total_rounds(const struct bc_run *run, struct overlap_experiment *x,
+                          const struct bc_plan *plan, struct bc_samples *samples);
+
+/* Of the exposed time: keep own_plenty, with 0 for the blocking counterpart. */
+void overlap_plenty_rounds(const struct bc_run *run, struct overlap_experiment *x,
+                           const struct bc_plan *plan);
+
+/* Use the counterparts, untimed. */
+void overlap_counterpart_rounds(const struct bc_run *run, struct overlap_experiment *x,
+                                const struct bc_plan *plan);
+
+/* Of reference and beside: keep `own`. */
+void overlap_trial_rounds(const struct bc_run *run, struct overlap_experiment *x,
+                          const struct bc_plan *plan);
+
+/* Of all quantities (enum overlap_quantity): keep both. */
+void overlap_answer_rounds(const struct bc_run *run, struct overlap_experiment *x,
+                           const struct bc_plan *plan, struct bc_samples *samples);
+
+/* Return the estimates by rounds `first` to `end` - 1 of each rank's own times, and with plenty of
+   work the gain: of the slowest of the ranks that work. Collective; the same on every rank. */
+struct overlap_estimates overlap_slowest_estimates(const struct bc_run *run,
+                                                   const struct overlap_experiment *x, size_t first,
+                                                   size_t end);
+void overlap_slowest_gain(const struct overlap_experiment *x, size_t first, size_t end,
+                          double estimates_ns[OVERLAP_GAIN_ESTIMATED]);
