@@ -19,13 +19,13 @@ import unittest.mock
 from case import Case, each
 from commcost import command
 from commcost.compare import bench_compare
-from commcost.cost import program_cost
+from commcost.cost import program_account, program_cost
 from commcost.report import picture_panels, plot, report_page
 from commcost.result import summary_table, tables
 from commcost.result.result_reader import ResultError
-from commcost.scorecard import scorecard
-from commcost.suite import benchmark_suite, launch_options, launchers, suite_folder, suite_plan
-from commcost.tune import tune
+from commcost.scorecard import card_text, scorecard
+from commcost.suite import launch_options, launchers, suite_folder, suite_options, suite_plan
+from commcost.tune import tune, tune_outputs
 from made_results import ALL, GAIN, gain_cells, gain_roles, tsv
 
 sys.path.append(os.path.dirname(os.path.abspath(__file__)))
@@ -73,7 +73,7 @@ class BrokenResults(Case):
         for use in (lambda: bench_compare.main([paths[-1], paths[0]]),
                     lambda: summary_table.summarize(paths),
                     lambda: report_page.Report(paths, tables.Tables(paths)).page({}).as_html(),
-                    lambda: scorecard.text_of(scorecard.card_of(tables.Tables(paths)))):
+                    lambda: card_text.text_of(scorecard.card_of(tables.Tables(paths)))):
             try:
                 with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), \
                         contextlib.redirect_stderr(nowhere):
@@ -189,9 +189,9 @@ def noise_result():
 
 
 # An evidence.tsv, which lies beside results.
-EVIDENCE = whole(tsv("tune", [name for name, _ in tune.COLUMNS], [
+EVIDENCE = whole(tsv("tune", [name for name, _ in tune_outputs.COLUMNS], [
     ["allreduce", 2, 8, "ring", "better", 6, "5.00", "4.00", "6.00", "5.10", "4.00", "6.00", "0.001", "holds"]],
-    metadata={"columns": " ".join(f"{name}={role}" for name, role in tune.COLUMNS)}), 1)
+    metadata={"columns": " ".join(f"{name}={role}" for name, role in tune_outputs.COLUMNS)}), 1)
 SUMMARY = ("benchmark\tsync\tquantity\tunit\tmedian\tlo\thi\tmin\tmax\tlaunches\tstatus\n"
            "syncbench\tring\tsync_us\tus\t1.0\tNA\tNA\t1.0\t1.0\t1\tok\n")
 # A suite's own files: by name their text, whose lines are read.
@@ -205,8 +205,8 @@ WORDS = {
     "duration": (launch_options.duration, "1:30:00"), "limit": (launch_options.limit, "90s"), "count": (launch_options.count, "6"),
     "sizes": (launch_options.list_of(launch_options.size_that(lambda size: True), "use sizes"), "8,64K,4M"),
     "ranks": (launch_options.list_of(tune.ranks_of, "use numbers"), "4,16"), "seconds": (tune.seconds_of, "0.1"),
-    "what if": (program_cost.what_if, "latency=-20%,bandwidth=x2"), "percent": (command.percent(0, 100), "5 %"),
-    "program options": (benchmark_suite.program_options, "halo: --local=10,50 --max-time=1.5"),
+    "what if": (program_account.what_if, "latency=-20%,bandwidth=x2"), "percent": (command.percent(0, 100), "5 %"),
+    "program options": (suite_options.program_options, "halo: --local=10,50 --max-time=1.5"),
     "vary": (lambda text: suite_plan.settings_of([text]), "A=1,2"),
     "max time": (suite_plan.max_time, "--max-time=0.5 --max-time=1"),
     "threads": (lambda text: suite_plan.threads_of("msgrate_rma", text.split()), "-t 4 --threads=8"),
@@ -292,7 +292,7 @@ class Fields(Case):
                 lambda: summary_table.summarize([new, base], ",", True),
                 lambda: report_page.Report([new, base], tables.Tables([new, base])).page({}).as_html(),
                 lambda: report_page.Report([launches], tables.Tables([launches])).page({}).as_markdown(),
-                lambda: scorecard.text_of(scorecard.card_of(tables.Tables([launches]))), draw, merge):
+                lambda: card_text.text_of(scorecard.card_of(tables.Tables([launches]))), draw, merge):
             yield use
 
     def read_report(self, text, results):
@@ -302,8 +302,8 @@ class Fields(Case):
 
         def cost():
             measured = tables.Tables([str(self.folder / "results")])
-            account = program_cost.Account(str(self.folder / "report.tsv"), measured, 1.0,
-                                           program_cost.what_if("latency=-20%,bandwidth=x2"))
+            account = program_account.Account(str(self.folder / "report.tsv"), measured, 1.0,
+                                           program_account.what_if("latency=-20%,bandwidth=x2"))
             program_cost.table_of(account, [])
             program_cost.page_of(account).as_text()
             program_cost.page_of(account).as_html()
@@ -317,12 +317,12 @@ class Fields(Case):
         path = str(self.folder / "suite")
 
         def resume():
-            options = benchmark_suite.read_options([f"--resume={path}", f"--build={self.folder}"])
+            options = suite_options.read_options([f"--resume={path}", f"--build={self.folder}"])
             suite_plan.settings_of(options.vary)
 
         def show():
             read = tables.Tables([path])
-            scorecard.text_of(scorecard.card_of(read))
+            card_text.text_of(scorecard.card_of(read))
             report_page.Report([path], read).page({}).as_html()
         yield resume
         yield show

@@ -4,7 +4,7 @@ import os
 
 from case import Case, Near, each, within
 from commands import command
-from commcost.cost import machine_costs, monitor_report, program_changes
+from commcost.cost import call_ways, machine_costs, monitor_report, program_changes
 from commcost.result import intervals, rank_hosts, tables
 from made_results import GAIN, SYNC, gain_cells, gain_roles, tsv
 from mpi_run import number, read_tsv
@@ -307,8 +307,8 @@ class WhatCallsCost(CostCase):
         ("MPI_Rget", "get", "ref_us", "nonblocking"),
         *((name, None, None, None) for name in ("MPI_Comm_split", "MPI_Init", "MPI_Ibsend", "other MPI"))])
     def test_which_rows(self, function, operation, column, form):
-        expected = operation and machine_costs.Way(operation, column, form)
-        assert machine_costs.way_of(function) == expected
+        expected = operation and call_ways.Way(operation, column, form)
+        assert call_ways.way_of(function) == expected
 
 
 # ---- what would save time ------------------------------------------------------------------------------
@@ -965,5 +965,5 @@ class Intervals(CostCase):
         for launch, us in (("a", 10), ("b", 14)):
             self.made.write_results("iallreduce", point(8, us), name=launch, date=launch)
         costs = machine_costs.OwnCosts(tables.Tables([str(self.made.results)]))
-        cost = costs.cost(machine_costs.way_of("MPI_Allreduce"), monitor_report.Layout(2, None), 8)
+        cost = costs.cost(call_ways.way_of("MPI_Allreduce"), monitor_report.Layout(2, None), 8)
         assert cost.us == (12, 10, 14)

@@ -5,7 +5,7 @@ import os
 import re
 
 from case import Case, call, each
-from commcost.compare import bench_compare
+from commcost.compare import bench_compare, row_changes, side_differences
 from commcost.result import summary_table, tables
 from commcost.result.launches import Launches
 from commcost.result.result_reader import Result, ResultError
@@ -532,7 +532,7 @@ class Archive(Case):
         assert [row["verdict"] for row in rows] == 3 * ["missing"] + ["not clear"]
         assert self.compared("--fail-on=missing", status=1) == (rows, warnings)
         paths = [str(self.folder / side) for side in ("new", "old")]
-        assert [text for _, text in bench_compare.compare_sides((paths[1:], paths[:1]), bench_compare.Limits(0.01, 5, 0.95)).remarks] == warnings
+        assert [text for _, text in row_changes.compare_sides((paths[1:], paths[:1]), row_changes.Limits(0.01, 5, 0.95)).remarks] == warnings
 
     @each("old, new, refused, named", [
         (GOOD, GOOD.replace("CHAR", "INT"), "osu_latency: datatype is MPI_CHAR in .*, MPI_INT in ", None),
@@ -545,7 +545,7 @@ class Archive(Case):
     def test_settings(self, old, new, refused, named):
         """Outputs whose measurements differ aren't compared, nor put together; another version or calling is named."""
         paths = [[self.written("old", old)], [self.written("new", new)]]
-        for sentences, said in zip(bench_compare.differences(bench_compare.read_all(paths)), (refused, named)):
+        for sentences, said in zip(side_differences.differences(row_changes.read_all(paths)), (refused, named)):
             assert len(sentences) == (said is not None)
             if said:
                 self.assertRegex(sentences[0], said)

@@ -3,7 +3,7 @@ that they are compared and put together with those that have them. Reports of th
 the column size_bytes read as NA."""
 
 from case import Case, each
-from commcost.compare import bench_compare
+from commcost.compare import row_changes, side_differences
 from commcost.result.result_reader import Result, ResultError
 from commcost.suite import suite_folder, suite_plan
 from made_results import GAIN, OVERLAP, gain_cells, gain_roles, tsv
@@ -109,6 +109,6 @@ class WhatReadsResults(OlderOverlapCase):
         compared."""
         paths = [[self.written(f"{side}/1", rows_of(), GAIN, {option: value})]
                  for side, value in zip(("old", "new"), values)]
-        refused, named = bench_compare.differences(bench_compare.read_all(paths))
+        refused, named = side_differences.differences(row_changes.read_all(paths))
         assert bool(refused) == is_refused
         assert not named

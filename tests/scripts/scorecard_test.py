@@ -9,12 +9,12 @@ import unittest.mock
 
 from case import Case, each
 from commcost import page
-from commcost.compare import bench_compare
+from commcost.compare import row_changes
 from commcost.report import report_page
 from commcost.report.report import text_main
 from commcost.result import intervals, tables
 from commcost.result.intervals import Measured
-from commcost.scorecard import fact_lines, scorecard
+from commcost.scorecard import card_text, fact_lines, scorecard
 from commcost.system import script
 from made_results import (GAIN, HALO, MONITOR, MPI_OVERHEAD, OVERLAP, PINGPONG, RATE, REPORT, REPORT_ROWS, SYNC,
                           gain_cells, tsv)
@@ -753,7 +753,7 @@ class Whole(CardCase):
         """A line isn't broken between a number and its unit."""
         for length in range(60):
             rows = swaps("10x10x10", **{"shared window": 14.5, length * "x": 29.0})
-            text = scorecard.text_of(self.card(("halo", HALO, rows)))
+            text = card_text.text_of(self.card(("halo", HALO, rows)))
             assert "29.0 µs" in text, text
 
     def test_launches_that_differ(self):
@@ -768,7 +768,7 @@ class Whole(CardCase):
         name = "a way with a name that is much longer than others have"
         rows = swaps("10x10x10", **{"shared window": 14.5, name: 29.0})
         card = self.card(("halo", HALO, rows), ("overlap_iallreduce", OVERLAPS, 6 * [by_size(4 * [5.0])]))
-        text = scorecard.text_of(card)
+        text = card_text.text_of(card)
         assert text == """\
 commcost on vm: 2 processes on 1 node, MPICH 4.0.2 (ch4:ucx); 6 launches
 
@@ -787,7 +787,7 @@ Does it pay?
 
     def test_all_names(self):
         """Of what shares a line stand in its column, however many, beside the answer and its reason."""
-        text = scorecard.text_of(self.card(*(
+        text = card_text.text_of(self.card(*(
             (f"overlap_{name}", OVERLAPS, 6 * [by_size(4 * [50.0], name)])
             for name in ("iallreduce", "ibcast", "iscan", "isend", "ireduce_scatter_block", "ialltoall"))))
         assert text.endswith("""
@@ -832,11 +832,11 @@ Does it pay?
                              if column == "sync_us" else row[column] for column in columns[1:])]
                      for run in range(10) for row in rows]
             (folder / "s.tsv").write_text(tsv("syncbench", columns, cells, metadata=roles) + "# end: 20 rows, exit 0\n")
-        changes = bench_compare.compare_sides(([str(base)], [str(new)]), bench_compare.Limits(0.01, 5, 0.95)).changes
+        changes = row_changes.compare_sides(([str(base)], [str(new)]), row_changes.Limits(0.01, 5, 0.95)).changes
         lines = scorecard.card_of(tables.Tables([str(new), str(base)]), (), changes).parts[0].lines
         assert [line[:2] for line in lines] == [("Slower", "1 of 2 rows"), ("Same", "1 of 2 rows")]
         assert lines[0].note == "by +100 % at most: syncbench sync_us (sync ring, ranks 2)"
-        assert bench_compare.SLOWER.capitalize() == lines[0].what
+        assert row_changes.SLOWER.capitalize() == lines[0].what
         # The page has the row: twice the median of 10 µs, and p of 2 of 184,756 ways, times two rows.
         text = report_page.Report([str(new), str(base)], tables.Tables([str(new), str(base)])).page({}).as_markdown()
         row, = re.findall(r"\| syncbench \|.*\| slower \|", text)

@@ -8,7 +8,7 @@ from commcost.compare import best_setting
 from commcost.report import report_page, report_sections
 from commcost.result import rank_test, tables
 from commcost.result.launches import read_launches
-from commcost.scorecard import scorecard
+from commcost.scorecard import card_text, change_lines, scorecard
 from commcost.system import from_here
 from made_results import tsv
 
@@ -81,7 +81,7 @@ class Settings(Case):
         path = self.results(A_0={"ring": 10, "MPI barrier": 5}, A_1={"ring": 11, "MPI barrier": 5})
         made = report_page.Report([path], tables.Tables([path])).page({})
         text = made.as_markdown()
-        card = scorecard.text_of(scorecard.card_of(tables.Tables([path]), best_setting.best_of_result(path, tables.Tables([path]))))
+        card = card_text.text_of(scorecard.card_of(tables.Tables([path]), best_setting.best_of_result(path, tables.Tables([path]))))
         assert ("Best setting\n"
                 "  A=0        1 of 2 rows  by 9.09 % at most: syncbench sync_us (sync ring, ranks 2)\n"
                 "  Not clear  1 of 2 rows  no clear difference in 10 launches of each\n") in card
@@ -115,7 +115,7 @@ class Settings(Case):
 
     def test_too_few_launches_are_said(self):
         path = self.results(launches=3, A_0={"ring": 10}, A_1={"ring": 20})
-        line, = scorecard.which_is_best(best_setting.best_settings(read_launches([path])))
+        line, = change_lines.which_is_best(best_setting.best_settings(read_launches([path])))
         assert (line.what, line.note) == ("Not clear", "fewer than 6 launches of each")
 
     @each("others, said", [("done", " of syncbench"), ("failed", "")])
@@ -151,7 +151,7 @@ class Settings(Case):
         text = (self.folder / "syncbench.tsv").read_text().replace("sync_us", "sync_pct")
         (self.folder / "syncbench.tsv").write_text(text.replace("sync_pct=less", "sync_pct=more"))
         best = best_setting.best_settings(read_launches([path]))
-        line, = scorecard.which_is_best(best)
+        line, = change_lines.which_is_best(best)
         # 58 times the median of what launches make of it, 1.009.
         assert line[:2] == ("A=1", "1 of 1 row")
         assert line.note.startswith("by 58.5 points at most: "), line.note
@@ -160,4 +160,4 @@ class Settings(Case):
         (self.folder / "a.tsv").write_text(tsv("syncbench", COLUMNS[2:], [["ring", "NA", 2, 1, 0, 1,
                                                                            "ok"]]))
         assert best_setting.best_of_result(str(self.folder), tables.Tables([str(self.folder)])) == []
-        assert not list(scorecard.which_is_best([]))
+        assert not list(change_lines.which_is_best([]))

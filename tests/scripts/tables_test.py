@@ -4,12 +4,12 @@ import shutil
 
 from case import Case, each
 from commcost.command import UsageError
-from commcost.compare import bench_compare
+from commcost.compare import row_changes
 from commcost.report import picture_panels, pictures, report_page
 from commcost.result import row_labels, summary_table, tables
 from commcost.result.launches import read_launches
 from commcost.result.result_reader import ResultError
-from commcost.scorecard import fact_lines, scorecard
+from commcost.scorecard import card_limits, fact_lines, scorecard
 from made_results import SYNC, tsv
 
 
@@ -91,7 +91,7 @@ class Tables(Case):
 
 COLUMNS = "run=key tag=key sync=key neighbours=key ranks=key sync_us=less status=info"
 BARRIER = "operation=key type=key op=key in_place=key root=key size_bytes=key time_us=less status=info"
-LIMITS = bench_compare.Limits(0.01, 5, 0.95)
+LIMITS = row_changes.Limits(0.01, 5, 0.95)
 
 
 def said(folder):
@@ -136,7 +136,7 @@ class Apart(Case):
         assert "| MPI barrier, tag a | 5.00 |" in page and "27.5" not in page, page
         assert drawn(folder, "syncbench") == {"MPI barrier, tag a": ["5.0"], "MPI barrier, tag b": ["50.0"]}
         assert "syncbench\ta\tMPI barrier\tNA\t4\tsync_us\tus\t5.00000\t" in summary_table.summarize([str(folder)])[0]
-        changes = bench_compare.compare_sides(([str(self.folder / "base")], [str(folder)]), LIMITS).changes
+        changes = row_changes.compare_sides(([str(self.folder / "base")], [str(folder)]), LIMITS).changes
         assert [(change.series.keys[0], change.new) for change in changes] == [("a", 5), ("b", 50)]
 
     def test_answers_by_such_a_key(self):
@@ -154,7 +154,7 @@ class Apart(Case):
         """The first ones are shown, and that there are more."""
         self.written("syncbench", "syncbench", COLUMNS, *(
             [0, f"t{tag}", "MPI barrier", "NA", 4, 5.0, "ok"] for tag in range(20)))
-        assert len(said(self.folder)) == scorecard.VARIANTS
+        assert len(said(self.folder)) == card_limits.VARIANTS
         (mind,) = [text for text in scorecard.card_of(tables.Tables([str(self.folder)])).mind if "Rows differ" in text]
         assert mind == "Rows differ in tag: 8 of 20 combinations are shown. report.sh shows all."
 
@@ -226,11 +226,11 @@ class Apart(Case):
             for name, ranks, size in (("all", 4, 8), ("two", 2, 16)):
                 self.written(f"{side}/{name}", "collective", roles, ["bcast", size, 1.0, "ok"], ranks=ranks)
         sides = [str(self.folder / "base")], [str(self.folder / "new")]
-        comparison = bench_compare.compare_sides(sides, LIMITS)
+        comparison = row_changes.compare_sides(sides, LIMITS)
         assert [change.series.schema.keys for change in comparison.changes] == 2 * [("operation", "size_bytes")]
         self.written("new/two", "collective", roles, ["bcast", 16, 1.0, "ok"], ranks=8)
         with self.assertRaisesRegex(ResultError, "base/two.tsv ran on 2 ranks, .*new/two.tsv on 8"):
-            bench_compare.compare_sides(sides, LIMITS)
+            row_changes.compare_sides(sides, LIMITS)
 
     def test_sides_of_the_same_mixture(self):
         """Are compared layout by layout; a layout that only one side has is refused."""
@@ -238,13 +238,13 @@ class Apart(Case):
             for ranks, time_us in ((2, 1.0), (64, 212.0)):
                 self.barrier(f"{side}/{ranks}/collective", time_us, ranks=ranks)
         sides = [str(self.folder / "base")], [str(self.folder / "new")]
-        comparison = bench_compare.compare_sides(sides, LIMITS)
+        comparison = row_changes.compare_sides(sides, LIMITS)
         assert [(change.series.keys[-1], change.base, change.new) for change in comparison.changes] == [
             ("2", 1, 1), ("64", 212, 212)]
         assert [text for _, text in comparison.remarks] == []
         self.barrier("new/3/collective", 1.0, ranks=3)
         with self.assertRaisesRegex(ResultError, "ran on (2|64) ranks, .*new/3/collective.tsv on 3"):
-            bench_compare.compare_sides(sides, LIMITS)
+            row_changes.compare_sides(sides, LIMITS)
 
     def test_rows_that_change_places(self):
         """Sides with the same layouts, but each row in another one, have no row in common."""
@@ -253,4 +253,4 @@ class Apart(Case):
                 self.written(f"{side}/{root}", "collective", "operation=key root=key time_us=less status=info",
                              ["bcast", root, 1.0, "ok"], ranks=ranks)
         with self.assertRaisesRegex(ResultError, "no row in common"):
-            bench_compare.compare_sides(([str(self.folder / "base")], [str(self.folder / "new")]), LIMITS)
+            row_changes.compare_sides(([str(self.folder / "base")], [str(self.folder / "new")]), LIMITS)

@@ -13,7 +13,7 @@ import suite_test
 from case import Case, call, each
 from commands import command
 from commcost.suite import launchers, processor_count
-from commcost.tune import algorithm_race, mpi_libraries, tune
+from commcost.tune import algorithm_race, library_tuning, mpi_libraries
 from mpi_run import read, read_tsv
 from pretended_suite import SCRIPTS, write_program
 from processes import wait_for
@@ -411,7 +411,7 @@ class RealCase(Case):
     def setUp(self):
         super().setUp()
         self.launcher_of_build = launchers.find("", self.build)
-        self.program = self.built(tune.BENCHMARK)
+        self.program = self.built(library_tuning.BENCHMARK)
         self.library, _ = mpi_libraries.library_of(self.program, self.launcher_of_build)
 
 

@@ -9,7 +9,7 @@ import typing
 
 import virtual
 from launches import TOP, Folder, Pool, Sides, summary
-from commcost.compare import bench_compare
+from commcost.compare import row_changes
 
 A_SIDE, POOL = 10, 40
 SPREADS = {"alike": {"MODEL_LAUNCH_SPREAD": 0.01},
@@ -17,7 +17,7 @@ SPREADS = {"alike": {"MODEL_LAUNCH_SPREAD": 0.01},
 MODEL = {"MODEL_DURATION_US": 50, "MODEL_BLOCKING_US": 45, "MODEL_LATENCY_US": 20,
          "MODEL_PER_BYTE_NS": 1, "MODEL_BARRIER_US": 30, "MODEL_SYNC_US": 10, "MODEL_GAP_US": 1,
          "MODEL_FRACTION": 0.5}
-LIMITS = bench_compare.Limits(0.01, 5, 0.95)
+LIMITS = row_changes.Limits(0.01, 5, 0.95)
 TEST_ALONE = LIMITS._replace(threshold_pct=0)
 ALARMS, HOLDS, BETWEEN = 0.01, 0.95, 0.85  # rates
 
@@ -113,7 +113,7 @@ class Compare(virtual.Test):
                     pool.side(self.chance.sample(range(20), A_SIDE))
                     for pool in pools)).changed(LIMITS)
                 caught += wanted <= {(change.series.keys, change.series.quantity)
-                                     for change in changed if change.verdict == bench_compare.SLOWER}
+                                     for change in changed if change.verdict == row_changes.SLOWER}
                 alone += all(program.is_slow(change.series) for change in changed)
             with self.subTest(program.name):
                 self.assertTrue(wanted)

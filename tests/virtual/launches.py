@@ -13,8 +13,8 @@ import virtual
 TOP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
 sys.path.insert(0, os.path.join(TOP, "run_scripts"))
 # pylint: disable=wrong-import-position
+from commcost.compare import row_changes
 from commcost.result import summary_table  # noqa: E402
-from commcost.compare import bench_compare  # noqa: E402
 from commcost.result.launches import Values, read_launches  # noqa: E402
 
 
@@ -82,8 +82,8 @@ class Sides(typing.NamedTuple):
         return Values(dict(enumerate(values)), len(values), 0)
 
     def changed(self, limits):
-        return [change for change in bench_compare.compare(self, limits)
-                if change.verdict in (bench_compare.SLOWER, bench_compare.FASTER)]
+        return [change for change in row_changes.compare(self, limits)
+                if change.verdict in (row_changes.SLOWER, row_changes.FASTER)]
 
 
 def summary(folders):

@@ -11,7 +11,7 @@ import virtual
 from launches import Folder, Pool
 from commcost.compare import best_setting
 from commcost.result.launches import Series, Values, read_launches
-from commcost.scorecard import scorecard
+from commcost.scorecard import change_lines
 from commcost.suite import suite_folder
 
 LAUNCHES, POOL = 10, 30
@@ -121,7 +121,7 @@ class Vary(virtual.Test):
         drawn = best_setting.best_settings(Settings({name: (pool, range(LAUNCHES))
                                              for name, pool in pools.items()}))
         self.assertEqual([row[1:] for row in best], [row[1:] for row in drawn])
-        line, = scorecard.which_is_best(best)
+        line, = change_lines.which_is_best(best)
         self.assertEqual((line.what, line.typical), ("A=2", "1 of 1 row"))
         self.assertRegex(line.note, r"^by [0-9.]+ % at most: pingpong latency_us \(")
 

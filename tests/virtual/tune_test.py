@@ -14,7 +14,7 @@ import unittest.mock
 
 import virtual
 from launches import Folder
-from commcost.tune import algorithm_race, mpi_libraries, trial_launches, tune
+from commcost.tune import algorithm_race, mpi_libraries, trial_launches, tune, tune_outputs, library_tuning
 from commcost.tune.algorithm_race import DEFAULT
 
 OPERATIONS = ("allgather", "allreduce", "alltoall", "bcast", "reduce_scatter_block")
@@ -186,7 +186,7 @@ class Launches(trial_launches.Trials):
         return self.found[step.run, step.name], ["# mpi_library: model"], []
 
     def launch(self, step):
-        if step.run < tune.PROOF_RUNS_FROM and len(self.found) >= self.most:
+        if step.run < library_tuning.PROOF_RUNS_FROM and len(self.found) >= self.most:
             self.left_by = trial_launches.BUDGET
             return False
         words = shlex.split(step.command)
@@ -204,7 +204,7 @@ class Launches(trial_launches.Trials):
                 ("cvar_{}_intra_algorithm".format(operation), "tuned_{}_algorithm".format(operation)))), DEFAULT)
         self.found[step.run, step.name] = self.machine.times(choice_of, operations, ranks, sizes)
         self._outcomes[str(step.run), step.name] = (1, trial_launches.WORKS)
-        self.cost += len(operations) * len(sizes) if step.run < tune.PROOF_RUNS_FROM else 0
+        self.cost += len(operations) * len(sizes) if step.run < library_tuning.PROOF_RUNS_FROM else 0
         return True
 
 
@@ -230,7 +230,7 @@ class Tune(virtual.Test):
         options = tune.read_options(["--launcher=true {ranks}", "--build=" + self.folder, "--output=" + output,
                                      "--sizes=" + ",".join(map(str, machine.sizes)), "--launches={}".format(LAUNCHES),
                                      "--ranks=" + ",".join(map(str, machine.ranks)), "--min-gain={}".format(MIN_GAIN)])
-        tuning = tune.Tuning(options, machine.library, machine.library.contests())
+        tuning = library_tuning.Tuning(options, machine.library, machine.library.contests())
         tuning.trials = Launches(machine, output)
         return tuning
 
@@ -238,7 +238,7 @@ class Tune(virtual.Test):
         """The Tuning of a machine after all, and the file's path."""
         tuning = self.tuning(machine, name)
         made, proof, _ = decided(tuning)
-        tune.write_all(tuning, made, proof, ["--launches={}".format(LAUNCHES)], 0)
+        tune_outputs.write_all(tuning, made, proof, ["--launches={}".format(LAUNCHES)], 0)
         return tuning, os.path.join(self.folder, name, "rules" + machine.library.suffix)
 
     def wrong_of(self, machine, path):
@@ -305,7 +305,7 @@ class Tune(virtual.Test):
                 (file, earlier, was_cut), _ = called.call_args
                 self.assertEqual((list(dict.fromkeys(earlier)), was_cut), (files, is_cut))
                 self.assertEqual(proof.level, algorithm_race.level_of(file, files, is_cut))
-                self.assertLessEqual(max([found.p for found in proof.decisions.values() if found.choice == tune.FILE],
+                self.assertLessEqual(max([found.p for found in proof.decisions.values() if found.choice == library_tuning.FILE],
                                          default=0), proof.level / 4, "of the looks at 6, 12, 24 and 48 launches")
                 files += [file] if proof.decisions and file not in files else []
                 proved.add((len(files), is_cut))

@@ -13,7 +13,7 @@ import typing
 from commcost.result import rank_test
 from commcost.result.benchmarks import SETTING, unit_of
 from commcost.result.launches import Schema, read_launches
-from commcost.result.result_reader import Result, ResultError
+from commcost.result.result_reader import ResultError
 from commcost.result.tables import NEW
 from commcost.suite.suite_folder import Folder
 from commcost.system import from_here
@@ -64,10 +64,10 @@ def is_varied(tables):
     return any(SETTING in row for table in tables.of(NEW) for row in table.rows[:1])
 
 
-def best_of_result(path, tables, opened=Result):
-    """The Best of a result; none where nothing was varied. `opened` opens results (launches.Launches)."""
+def best_of_result(path, tables):
+    """The Best of a result; none where nothing was varied."""
     try:
-        return best_settings(read_launches([path], opened=opened)) if is_varied(tables) else []
+        return best_settings(read_launches([path], opened=tables.opened)) if is_varied(tables) else []
     except ResultError:
         return []
 

@@ -9,8 +9,9 @@ waited, and nothing of what is proposed here changes that.
 import math
 import typing
 
-from commcost.cost import machine_costs
-from commcost.cost.machine_costs import Cost, OwnCosts, Way
+from commcost.cost import call_ways
+from commcost.cost.call_ways import Way
+from commcost.cost.machine_costs import Cost, OwnCosts
 from commcost.cost.monitor_report import Calls, Monitored
 from commcost.result.intervals import Span, exactly
 from commcost.words import bytes_text, counted, grouped, number_text, short
@@ -53,7 +54,7 @@ class Operation(typing.NamedTuple):
 
     @property
     def is_started(self):
-        return machine_costs.is_started(self.calls.function)
+        return call_ways.is_started(self.calls.function)
 
     @property
     def is_one_sided(self):
@@ -61,7 +62,7 @@ class Operation(typing.NamedTuple):
 
     @property
     def is_collective(self):
-        return self.way.operation not in machine_costs.OF_PAIRS
+        return self.way.operation not in call_ways.OF_PAIRS
 
     def total(self, name):
         """Of all parts, in seconds; None where the report doesn't say it."""
@@ -76,15 +77,15 @@ def operations_of(by_size):
         if receives is not None:
             found.append(Operation((sends, receives), Way("sendrecv", "ref_us")))
             left = [calls for calls in left if calls is not sends and calls is not receives]
-    return found + [Operation((calls,), machine_costs.way_of(calls.function)) for calls in left]
+    return found + [Operation((calls,), call_ways.way_of(calls.function)) for calls in left]
 
 
 def are_exchanged(sends, receives):
     """Whether each process sends as many messages as it receives, all of them started by one call
     and completed by another."""
-    return (machine_costs.operation_of(sends.function) == "isend" and
-            machine_costs.operation_of(receives.function) == "irecv" and
-            machine_costs.is_started(sends.function) and machine_costs.is_started(receives.function) and
+    return (call_ways.operation_of(sends.function) == "isend" and
+            call_ways.operation_of(receives.function) == "irecv" and
+            call_ways.is_started(sends.function) and call_ways.is_started(receives.function) and
             receives.place == sends.place and sends.size is not None and
             receives.size is not None and sends.callers == receives.callers and
             # Two processes of which one sends and the other receives have no exchange.
@@ -118,7 +119,7 @@ class Program(typing.NamedTuple):
                 operation.is_started or operation.is_one_sided):
             return cost
         more = self.exposed(operation)
-        gap = self.cost(operation, way=machine_costs.GAP) if operation.way.operation == "sendrecv" else None
+        gap = self.cost(operation, way=call_ways.GAP) if operation.way.operation == "sendrecv" else None
         if more is None:
             return None
         if gap is not None and more.us.value < gap.us.value:
@@ -193,10 +194,10 @@ def times_now(calls, in_s, after_s, exposed):
     """Sentences about the time of a call and of the work around it."""
     each = 1 / (calls.calls * US)
     yield f"Each takes {short(in_s * each)} µs inside MPI, of which {short(exposed.us.value)} µs can't be hidden."
-    if calls.wait_s is not None and machine_costs.is_started(calls.function):
+    if calls.wait_s is not None and call_ways.is_started(calls.function):
         yield (f"{calls.function} takes {short((calls.in_s - calls.wait_s) * each)} µs to start and "
                f"{short(calls.wait_s * each)} µs in the wait.")
-    if calls.between_s is not None and machine_costs.is_started(calls.function):
+    if calls.between_s is not None and call_ways.is_started(calls.function):
         yield f"Between start and wait there are {short(calls.between_s * each)} µs of work today."
     yield f"After it there are {short(after_s * each)} µs of work."
 

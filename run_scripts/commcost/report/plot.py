@@ -17,7 +17,7 @@ from commcost.report.picture_panels import PanelText, quoted, settings_text
 from commcost.result import benchmarks
 from commcost.result.result_reader import PATH_SHOWN
 from commcost.result.tables import NEW, read_tables, threshold_of
-from commcost.scorecard.scorecard import head_of
+from commcost.scorecard.card_title import head_of
 from commcost.system import SCRIPTS, lines_of
 
 PROGRAM = "plot.sh"

@@ -10,7 +10,7 @@ from commcost.report.report import path_beside, write_html
 from commcost.report.report_page import Report
 from commcost.result.result_reader import KeptResults
 from commcost.result.tables import read_tables
-from commcost.scorecard.scorecard import text_of
+from commcost.scorecard.card_text import text_of
 from commcost.suite import benchmark_suite
 
 PROGRAM = "quickstart.sh"
@@ -25,7 +25,7 @@ def main(words):
     path = suite.options.output
     if suite.ended_by_signal or not glob.glob(os.path.join(glob.escape(path), "*.tsv")):
         return status
-    report = Report([path], read_tables(PROGRAM, [path], results.opened), results.opened)
+    report = Report([path], read_tables(PROGRAM, [path], results.opened))
     write_to(path_beside(path, "md"), report.page({}).as_markdown(), False)
     page = path_beside(path, "html")
     try:

@@ -9,7 +9,7 @@ from commcost.command import Parser, complain
 from commcost.page import readable
 from commcost.report.report_page import Report
 from commcost.result.tables import read_tables
-from commcost.scorecard.scorecard import text_of
+from commcost.scorecard.card_text import text_of
 
 
 def path_beside(result, ending, output=None):

@@ -6,11 +6,9 @@ First the scorecard (scorecard.py). Then for each question a picture, a matrix a
 
 import shutil
 
-from commcost.compare.bench_compare import Limits, compare_sides
 from commcost.compare.best_setting import best_of_result
 from commcost.page import Figure, Page, Text
-from commcost.report import plot, question_sections, report_sections
-from commcost.result.result_reader import Result, ResultError
+from commcost.report import change_sections, plot, question_sections, report_sections
 from commcost.result.tables import BASE, NEW
 from commcost.scorecard.scorecard import card_of
 
@@ -27,18 +25,11 @@ class Report:
     tables  Tables of both
     """
 
-    def __init__(self, paths, tables, opened=Result):
-        """`opened` opens results (launches.read_launches)."""
+    def __init__(self, paths, tables):
         self.paths, self.tables = paths, tables
-        self._best, self._changes = best_of_result(paths[0], tables, opened), []
-        if len(paths) > 1:
-            comparison, refused = None, ""
-            try:
-                comparison = compare_sides(([paths[1]], [paths[0]]), Limits(0.01, 5.0, 0.95))
-            except ResultError as error:
-                refused = str(error)
-            self._changes = [report_sections.comparison_section(comparison, refused)]
-        self.card = card_of(tables, self._best, comparison.changes if len(paths) > 1 and comparison else [])
+        self._best = best_of_result(paths[0], tables)
+        changes, self._changes = change_sections.changes_from(paths[1], paths[0]) if len(paths) > 1 else ([], [])
+        self.card = card_of(tables, self._best, changes)
 
     def page(self, drawn, pictures_note=""):
         """The Page; `drawn`: Figures by group of kinds."""
@@ -47,7 +38,7 @@ class Report:
         if BASE in tables.labels:
             title += f" against {tables.labels[BASE]}"
         answers = report_sections.card_sections(self.card)
-        settings = [report_sections.settings_section(self._best)] if self._best else []
+        settings = [change_sections.settings_section(self._best)] if self._best else []
         return Page(title, [Text(self.card.title), *answers, *self._changes, *settings,
                             *question_sections.sections_of(tables, drawn),
                             report_sections.warnings_section(self.paths, tables, pictures_note),

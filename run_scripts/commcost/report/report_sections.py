@@ -3,15 +3,14 @@
 import re
 
 from commcost import command, page
-from commcost.compare import bench_compare, best_setting
+from commcost.compare import best_setting
 from commcost.page import Closed, Column, Grid, Items, Mark, Section, Text
-from commcost.report import question_sections
+from commcost.report import question_matrices
 from commcost.result.tables import BASE
-from commcost.scorecard import scorecard
+from commcost.scorecard import card_text
 from commcost.suite import suite_folder
-from commcost.words import UNSURE, counted, decimals, listed, six_digits
+from commcost.words import counted, listed
 
-LONG_TABLE = 30     # rows, from which on it is closed
 NAMES_SHOWN = 12    # results that a warning names
 VALUES_SHOWN = 4    # of a key of the metadata
 # Keys of the metadata, and what they are called.
@@ -39,10 +38,10 @@ def card_grid(part):
         Column("", "what"): [Mark(line.what, "", "".join(line.rows[:1])) for line in part.lines],
         Column("", "since"): [line.since for line in part.lines],
         Column("typical" if has_launches else "", "typical"): [
-            Mark(line.typical, " ".join(["value", *question_sections.LETTERS.get(line.typical, ())[1:]]))
+            Mark(line.typical, " ".join(["value", *question_matrices.LETTERS.get(line.typical, ())[1:]]))
             for line in part.lines],
         Column("launches"): [Mark(line.launches, "value") for line in part.lines],
-        Column("", "note"): [scorecard.unbroken(line.remark) for line in part.lines]}
+        Column("", "note"): [card_text.unbroken(line.remark) for line in part.lines]}
     return page.grid_of({column: cells for column, cells in columns.items() if any(map(str, cells))}, "facts")
 
 
@@ -126,66 +125,3 @@ def machine_section(tables):
     if notes:
         parts.append(Closed("notes", f"Notes of the programs: {len(notes)}", [Items(notes, "notes")]))
     return Section("machine", "Machine and runs", parts)
-
-
-# The classes of verdicts' rows, in the order in which they are shown; "" for all others.
-CLASSES = ("loses", "differs", "pays", "")
-CLASS_OF = {bench_compare.SLOWER: "loses", bench_compare.FAILED: "loses", bench_compare.MISSING: "differs", bench_compare.ADDED: "differs",
-            bench_compare.FASTER: "pays"}
-
-
-def comparison_section(comparison, refused):
-    """What changed from the base (compare.Comparison), slower rows first, the largest change first; or why nothing can
-    be compared."""
-    if refused:
-        return Section("comparison", "What changed, row by row", [Text(f"Nothing can be compared: {refused}.")])
-    parts = [Text("Each row of both results against each other, as bench_compare does: the change from the base with "
-                  "its interval, and how likely so large a difference is by chance (p).")]
-    graded = sorted(comparison.changes, key=lambda change: (CLASSES.index(CLASS_OF.get(change.verdict, "")),
-                                                            -abs(change.change_pct or 0)))
-    changed = [change for change in graded if change.verdict in CLASS_OF]
-    same, more = graded[len(changed):], changed[LONG_TABLE:]
-    if changed:
-        parts.append(grid_of_changes(changed[:LONG_TABLE]))
-    if more:
-        parts.append(Closed("more_changes", f"{len(more)} more that changed", [grid_of_changes(more)]))
-    if same:
-        parts.append(Closed("same", f"Same, or not clear: {counted(len(same), 'row')}", [grid_of_changes(same)]))
-    remarks = [text for _, text in comparison.remarks]
-    if remarks:
-        parts.append(Closed("other_differences", f"What else differs: {len(remarks)}", [Items(remarks, "warnings")]))
-    return Section("comparison", "What changed, row by row", parts)
-
-
-def grid_of_changes(changes):
-    columns = [*map(Column, ("benchmark", "row", "quantity")), *(Column(*names, True) for names in (
-        ("base", ""), ("new", ""), ("change", ""), ("range", "change range"), ("p", ""))), Column("verdict")]
-
-    def cells(change):
-        unit, series = "" if change.points else " %", change.series
-        return [series.schema.benchmark, scorecard.named_keys(series), series.quantity, six_digits(change.base),
-                six_digits(change.new), "NA" if change.change_pct is None else f"{change.change_pct:+.1f}{unit}",
-                "NA" if change.interval is None else "{:+.1f} to {:+.1f}".format(*change.interval) + unit,
-                "NA" if change.corrected_p is None else f"{change.corrected_p:.2g}", change.verdict]
-
-    return Grid(columns, [page.Row(list(map(command.plain, cells(change))), kind=CLASS_OF.get(change.verdict, ""))
-                          for change in changes], "rows compare")
-
-
-def settings_section(best):
-    """Which setting is best, row by row."""
-    settings = list(dict.fromkeys(name for row in best for name in row.medians))
-    columns = [*map(Column, ("benchmark", "row", "quantity", "best")),
-               Column("first ahead of second by (%, or points)", "gain", True), Column("p", "", True),
-               *(Column(name, f"setting {name}", True) for name in settings)]
-    grid = Grid(columns, [page.Row(
-        [row.schema.benchmark, scorecard.named_keys(row), row.quantity, row.name if row.sure else UNSURE,
-         decimals(row.gain_pct, 1), f"{row.p:.3g}", *(six_digits(row.medians.get(name)) for name in settings)],
-        kind="pays" if row.sure else "") for row in best])
-    said = f"{sum(row.sure for row in best)} of {counted(len(best), 'row')} have a best setting"
-    return Section("settings", "Which setting is best?", [
-        Text("The median of each setting over its launches. A setting is called best if it is better than every other "
-             "setting in most runs, and by a test: the rank-sum test over launches, or the signed-rank test over "
-             "launches of the same run. Corrected for both tests, all pairs and all rows, p is at most "
-             f"{best_setting.ALPHA:g}."),
-        *([Text(f"{said}."), grid] if len(best) <= LONG_TABLE else [Closed("all_settings", said, [grid])])])

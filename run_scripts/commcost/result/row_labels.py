@@ -46,3 +46,9 @@ def further(names):
     """Keys of these names, for what else tells rows apart (Tables.further_keys)."""
     return tuple(Key(name, _TEXTS.get(name[len("job_"):] if name.startswith("job_") else name, f"{name} %"), True)
                  for name in names)
+
+
+def named_keys(row):
+    """The keys of a row that say something: of what has a schema, or of a tables.Row."""
+    pairs = row.keys.items() if isinstance(row.keys, dict) else zip(row.schema.keys, row.keys)
+    return ", ".join(f"{name} {value}" for name, value in pairs if value not in ("NA", "none"))

@@ -45,6 +45,7 @@ class Tables:
     labels  what the results are called, by side: the last parts of their paths, or where these are the same the paths
     paths   where they are, by side
     left    remarks about files that were left out, or that rows are made of though they differ
+    opened  opens a result: Result, or KeptResults.opened
     apart   by kind, the keys that rows have from the metadata, since files differ in it: the metadata's by the column
     """
 
@@ -52,7 +53,7 @@ class Tables:
         """Reads them, by Result or KeptResults.opened; UsageError for what isn't there, ResultError for a file that is broken. Of a
         folder such files are left out."""
         self.tables, self.left, self._digests, self._rows, self.apart = [], [], {}, {}, {}
-        self._opened = opened
+        self.opened = opened
         self.paths = dict(zip((NEW, BASE), paths))
         self.labels = dict(zip((NEW, BASE), map(plain, labels_of(paths))))
         for side, path in self.paths.items():
@@ -74,7 +75,7 @@ class Tables:
     def _add(self, side, file):
         if os.path.isfile(file) and is_made(file):
             return
-        with self._opened(file) as result:
+        with self.opened(file) as result:
             left = ROWS_MAX - sum(len(table.rows) for table in self.tables)
             rows = [dict(zip(result.header, map(plain, cells))) for cells in itertools.islice(result.rows(), left + 1)]
             if len(rows) > left:

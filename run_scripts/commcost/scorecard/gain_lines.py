@@ -218,14 +218,17 @@ class Case(typing.NamedTuple):
                     is_bare=self.overlap is not None and is_below(self.overlap, BARE_PCT))
 
 
+def kinds_of(tables):
+    """The kinds of the overlap programs."""
+    return [kind for kind in tables.kinds() if benchmarks.is_overlap(kind)]
+
+
 @functools.lru_cache(maxsize=1)  # several questions ask
 def cases_of(tables):
     """All Cases by way, by rising size: of those that were measured over sizes these, of others that of the
     time-driven model."""
     found = {}
-    for kind in tables.kinds():
-        if not benchmarks.is_overlap(kind):
-            continue
+    for kind in kinds_of(tables):
         threshold_pct = threshold_of(tables.of(NEW, kind))
         for row in tables.rows(kind):
             way = Way(*(row.keys[column] for column in Way._fields))

@@ -3,7 +3,7 @@ launches of a program put together.
 
     NAME.tsv             all launches of a program, with a first column `run`
     runs/N/NAME.tsv      what each wrote; NAME.log what it said besides
-    suite/               plan.tsv, versions, expected.tsv, environment, environment_of_site, system,
+    suite/               plan.tsv, versions, environment, environment_of_site, system,
                          hosts, topology, options, calls, run_again.sh; settings: of launches' names,
                          where settings are varied; launches.tsv: a record of each launch; lock; complete: when it was done
 """
@@ -174,10 +174,8 @@ class Folder:
             if not records.endswith("\n"):
                 self.replace("launches.tsv", records[:records.rfind("\n") + 1])
             return
-        expected = {step.name: step.seconds for step in plan.steps}
         for name, content in (
                 ("launches.tsv", "run\tname\tstart\tseconds\texit\tresult\n"), ("versions", versions),
-                ("expected.tsv", "".join(f"{name}\t{seconds:g}\n" for name, seconds in expected.items())),
                 ("environment", environment_text(TUNING)), ("environment_of_site", environment_text(SITE)),
                 ("system", said_by("uname", "-a") + "".join(line + "\n" for line in lines_of("/etc/os-release"))),
                 ("hosts", hosts_text(hosts)), ("lscpu.txt", said_by("lscpu")),

@@ -1,4 +1,6 @@
 """Which algorithms an MPI library offers for its collectives, and the file in which it reads which of them to use: a
+
+
 class for each kind of library. Sizes are bytes of a block, as the program `collective` has them.
 
 An operation is left out where the library reads no size that all ranks know alike: the size of gather and scatter is

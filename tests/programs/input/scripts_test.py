@@ -276,7 +276,7 @@ class Resumed(SuiteCase):
     def test_every_file(self):
         files = sorted(os.listdir(self.kept / "suite"))
         # Only of these does anything become a part of commands or sums.
-        used = {"options", "plan.tsv", "expected.tsv", "launches.tsv", "versions"}
+        used = {"options", "plan.tsv", "launches.tsv", "versions"}
         assert used <= set(files)
         for place, name in enumerate(files):
             was = read(self.kept / "suite" / name)
@@ -392,7 +392,7 @@ class Resumed(SuiteCase):
         outside = self.suite.folder / "outside.tsv"
         outside.write_text("mine")
         (self.suite.results / "runs/outside.tsv").write_text("a\tb\n1\t2\n")
-        with open(self.suite.of_suite("expected.tsv"), "a", encoding="ascii") as file:
+        with open(self.suite.of_suite("settings"), "a", encoding="ascii") as file:
             file.write("../outside\t1\n")
         self.resume()
         assert read(outside) == "mine"

@@ -1,0 +1,41 @@
+"""Differences between the metadata of two sides' results."""
+
+from commcost.result import benchmarks, result_metadata
+from commcost.result.result_reader import PATH_SHOWN
+from commcost.words import cut, listed
+
+VALUE_SHOWN = 1000  # letters of metadata
+NAMES_SHOWN = 4     # benchmarks
+
+
+def differences(launches):
+    """Sentences about metadata that differs between the sides' results of a benchmark: a list of those that change what
+    is measured, and a list of all others. What differs alike in several benchmarks is one. What both sides have in two
+    ways is no difference: rows are told apart by it."""
+    refused, named, same = [], [], {}  # the first sentence about it, all benchmarks
+    for (benchmark, key), said in launches.said.items():
+        sides = set().union(*(one.sides for one in said.values()))
+        two = sorted(said.values(), key=lambda one: one.sides == sides)[:2]
+        is_alike = len(two) < 2 or len(sides) < 2 or two[0].sides == sides
+        if is_alike or key in result_metadata.OF_A_LAUNCH | result_metadata.OF_THE_ROWS:
+            continue
+        two = sorted(two, key=lambda one: min(one.sides))
+        own = tuple(one.parts - other.parts for one, other in (two, two[::-1]))
+        same.setdefault((key, own), [difference(benchmark, key, own, *two)]).append(benchmark)
+    for (key, _), (sentence, _, *more) in same.items():
+        sentence += f" ({listed(more, NAMES_SHOWN)}, too)" if more else ""
+        (named if key in result_metadata.OF_THE_SYSTEM | result_metadata.OF_THE_SAMPLING else refused).append(sentence)
+    return refused, named
+
+
+def difference(benchmark, key, own, *said):
+    """The sentence about two values, of which `own` are the parts that the other lacks."""
+    paths, values = zip(*((f"{one.path:.{PATH_SHOWN}}", cut(one.value, VALUE_SHOWN)) for one in said))
+    if key in ("ranks", "nodes", "ranks_per_node"):
+        return f"{paths[0]} ran on {values[0]} {key}, {paths[1]} on {values[1]}"
+    if max(len(one.parts) for one in said) > 1:
+        return f"{benchmark}: {key} has " + ", ".join(
+            f"{cut('; '.join(sorted(parts)), VALUE_SHOWN)} only in {path}" for parts, path in zip(own, paths) if parts)
+    if key in result_metadata.OF_THE_SYSTEM - {"timer"} or benchmarks.is_foreign(benchmark):
+        return f"{benchmark}: {key} is {values[0]} in {paths[0]}, {values[1]} in {paths[1]}"
+    return "{} was measured with --{}={}, {} with --{}={}".format(paths[0], key, values[0], paths[1], key, values[1])

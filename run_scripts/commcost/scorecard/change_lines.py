@@ -1,0 +1,36 @@
+"""Lines about what changed from a base, and about the best of varied settings."""
+
+from commcost.compare import best_setting, row_changes
+from commcost.result.row_labels import named_keys
+from commcost.scorecard.fact_lines import Line
+from commcost.words import UNSURE, counted, grouped
+
+
+def what_changed(changes):
+    """How many rows have which verdict, and which of those that got slower or faster changed most."""
+    for verdict in row_changes.VERDICTS:
+        several = [change for change in changes if change.verdict == verdict]
+        sized = several if verdict in (row_changes.SLOWER, row_changes.FASTER) else []
+        if several:
+            yield of_rows(verdict.capitalize(), several, changes, most_of(
+                [(change.change_pct or 0, change.points, change.series) for change in sized], "+"))
+
+
+def which_is_best(best):
+    """In how many rows which setting is best, or that none is."""
+    found = grouped([row for row in best if row.sure], lambda row: row.name)
+    for rows in sorted(found, key=lambda rows: (-len(rows), rows[0].name)):
+        yield of_rows(rows[0].name, rows, best, most_of([(row.gain_pct or 0, row.points, row) for row in rows]))
+    for reason, unsure in best_setting.unclear(best).items():
+        yield of_rows(UNSURE.capitalize(), unsure, best, reason)
+
+
+def of_rows(name, several, every, note):
+    return Line(name, f"{len(several)} of {counted(len(every), 'row')}", note=note)
+
+
+def most_of(sizes, sign=""):
+    """The largest of changes: each its size, whether that is in points, and its row; "" of none."""
+    size, points, row = max(sizes, key=lambda one: abs(one[0]), default=(None, None, None))
+    return "" if row is None else (f"by {size:{sign}.3g} {'points' if points else '%'} at most: "
+                                   f"{row.schema.benchmark} {row.quantity} ({named_keys(row)})")

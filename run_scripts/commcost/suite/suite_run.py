@@ -1,0 +1,265 @@
+"""A suite from its plan to its end: launches, their results put together, and what came of it."""
+
+import math
+import os
+import time
+
+from commcost import command
+from commcost.command import Failure, UsageError, say
+from commcost.suite import launch_options, launch_processes, processor_count, suite_folder
+from commcost.suite.suite_folder import WHOLE
+from commcost.suite.suite_options import KEPT, PROGRAM
+from commcost.system import TOP, lines_of, now, quoted, remove, script, to_paste
+from commcost.words import counted, in_words
+
+LOAD = 0.1  # of the processors' time, from which on quickstart says that other programs are at work
+BUDGET, JOB_TIME = "the budget", "the job's time"  # reasons to end
+JOB_END_S = 30  # before Slurm ends the job: ending a launch takes 10 s at most, results are merged, the job is requeued
+EXIT_TO_RESUME = 3
+
+
+class Suite:
+    """A suite in its folder, from the plan to its end."""
+
+    def __init__(self, options, made, ranks, argv, write_summary):
+        """`write_summary` gets the folder when its results are put together."""
+        self.options, self.plan, self.argv, self._write_summary = options, made, argv, write_summary
+        self.total = len(made.steps)
+        settings = len({step.setting for step in made.steps})
+        varied = f" in {settings} settings" if settings > 1 else ""
+        programs = counted(len({step.entry for step in made.steps}), "program")
+        what = (f"{programs}, each launched {options.runs} times{varied}" if options.runs > 1 or varied else
+                "one of each program")
+        self.what = f"{counted(self.total, 'launch', 'launches')}: {what}, with {ranks} ranks"
+        self.folder = suite_folder.Folder(os.path.abspath(options.output), options.is_new)
+        self.signals, self.begin_s = None, 0.0
+        self.time_s, self.ended_by = math.inf, None  # seconds for this call, and what ends it then
+        self.leave = None  # BUDGET, JOB_TIME, or a signal's name
+
+    def dry_run(self):
+        """Prints the launches that there is no result of yet, and how long they will take."""
+        self.folder.check()
+        self.folder.claim()
+        left = [(step, line) for step, line in zip(self.plan.steps, self.plan.lines[1:]) if not self.is_measured(step)]
+        some = f"; {self.total - len(left)} were measured before" if len(left) < self.total else ""
+        seconds = sum(step.seconds for step, _ in left)
+        print(f"# {self.what}{some}; about {in_words(seconds)}", *(line for _, line in left), sep="\n")
+
+    def run(self, job_left_s):
+        """Returns the exit status; `job_left_s`: seconds until the job ends, or None. Failure where the folder can't be
+        used."""
+        path = self.options.output
+        try:
+            self.folder.check()
+            self.folder.make()
+        except OSError:
+            raise Failure(f"cannot make the folder {path}: use --output=FOLDER, where you may write") from None
+        try:
+            return self._run(job_left_s)
+        except OSError:
+            say(f"To resume: {self.resuming()}")
+            raise Failure(f"cannot write in {self.folder.path}: no space is left, it was removed, or it "
+                          "isn't yours. What is there is whole") from None
+
+    @property
+    def ended_by_signal(self):
+        return self.leave not in (None, BUDGET, JOB_TIME)
+
+    def resuming(self):
+        """The command that resumes it."""
+        return launch_options.going_on(PROGRAM, self.folder.path, self.options.kept)
+
+    def is_measured(self, step):
+        return os.path.exists(self.folder.launch_file(step))
+
+    def _run(self, job_left_s):
+        options, versions = self.options, suite_folder.versions_of(self.plan.programs, list(self.options.launchers.values()))
+        self.folder.lock()
+        try:
+            self.folder.begin(self.plan, versions, options.hosts)
+        except Failure:
+            begun = launch_options.begun_with(self.folder.path, KEPT)
+            if begun not in (None, options.kept):
+                say(f"With its own options: {launch_options.going_on(PROGRAM, self.folder.path, begun)}")
+            raise
+        self._note_call()
+        self.signals = launch_processes.Signals()
+        self._clean_up()
+        self.begin_s = time.monotonic()
+        for seconds, reason in ((options.budget, BUDGET), (job_left_s and job_left_s - JOB_END_S, JOB_TIME)):
+            if seconds is not None and seconds < self.time_s:
+                self.time_s, self.ended_by = seconds, reason
+        say(f"{self.what}; results go to {self.folder.path}")
+        left = self.time_left(0)
+        if any(map(self.is_measured, self.plan.steps)):
+            say("Some were measured before")
+        if self.time_s < left:
+            say(f"That would take about {in_words(left)}; {self.ended_by} is {in_words(max(0, self.time_s))}")
+        else:
+            say(f"This will take about {in_words(left)}")
+        if options.essentials and (processor_count.load() or 0) > LOAD:
+            say("Other programs are at work on this machine: results will be noisy; end them and start again")
+        self._launch_all()
+        is_merged = self._merge_all()
+        self._write_summary(self.folder.path)
+        return self._conclude(is_merged)
+
+    def _note_call(self):
+        """How the suite was called, and the script that runs it again with as many runs as it has by now."""
+        kept = self.options.kept
+        others = quoted([word for word in kept if not word.startswith("--build=")])
+        build = quoted([f"--build={self.options.build}"])
+        run_suite = quoted([os.path.join(TOP, "run_scripts/run_suite.sh")])
+        self.folder.replace("run_again.sh", f"""#!/bin/sh
+# Runs this suite again; more options are those of run_suite.sh, such as --output=FOLDER.
+set -eu
+. "$(dirname "$0")/environment"
+exec sh {run_suite} \\
+    {others} {build} "$@"
+""")
+        os.chmod(self.folder.of_suite("run_again.sh"), 0o755)
+        self.folder.replace("options", "".join(word + "\n" for word in kept))
+        if any(step.setting for step in self.plan.steps):
+            settings = {step.name: step.setting for step in self.plan.steps}
+            self.folder.replace("settings", "".join(f"{name}\t{setting}\n" for name, setting in settings.items()))
+        remove(self.folder.of_suite("complete"))
+        job = os.environ.get("SLURM_JOB_ID") or os.environ.get("PBS_JOBID") or "NA"
+        self.folder.append("calls", f"{now()} host {os.uname().nodename} process {os.getpid()} "
+                                    f"job {job}: run_suite.sh {quoted(self.argv)}\n")
+
+    def _clean_up(self):
+        """A suite that was killed leaves its launch behind, which would disturb this one. A result that isn't
+        whole any more, as after a copy that was cut off, is measured again."""
+        for process in launch_processes.left_behind(os.path.join(self.folder.path, "runs")):
+            say(f"Ending process {process}, which an earlier run_suite.sh left")
+            launch_processes.end(process)
+        for step in filter(self.is_measured, self.plan.steps):
+            file = self.folder.launch_file(step)
+            if suite_folder.verdict(file) not in WHOLE:
+                say(f"{file} isn't whole: measured again")
+                os.replace(file, file + ".failed")
+
+    @property
+    def elapsed_s(self):
+        return time.monotonic() - self.begin_s
+
+    def time_left(self, first):
+        """Seconds that the launches from number `first` of the plan on will take, less those that have their result."""
+        return int(0.5 + sum(step.seconds for step in self.plan.steps[first:] if not self.is_measured(step)))
+
+    # ---- launches --------------------------------------------------------------------------------
+
+    def _launch_all(self):
+        run = None
+        for number, step in enumerate(self.plan.steps):
+            if self.is_measured(step):
+                continue
+            if step.run != run:
+                if run is not None:
+                    self._merge_all()
+                run = step.run
+                os.makedirs(os.path.dirname(self.folder.launch_file(step)), exist_ok=True)
+            self.signals.look()
+            if self.signals.last is None:
+                self._launch(number, step)
+            else:
+                self.leave = self.signals.last.name
+            if self.leave is not None:
+                return
+
+    def _launch(self, number, step):
+        """One launch; sets `leave` where the suite is to end."""
+        options, file = self.options, self.folder.launch_file(step)
+        one_s = int(0.5 + step.seconds)
+        left_s = self.time_s - int(self.elapsed_s)
+        if one_s >= left_s:
+            self.leave = self.ended_by
+            return
+        limit_s = min(options.limit or 600 + 20 * one_s, left_s)
+        width = len(str(self.total))
+        say(f"[{number + 1:{width}}/{self.total}] run {step.run} of {options.runs}: {step.name:<28} "
+            f"{in_words(self.elapsed_s):>6} so far, about {in_words(self.time_left(number))} left")
+        remove(file + ".failed")
+        begin, seconds, status, result = self.folder.launch(step, limit_s, self.signals, options.verbose)
+        seconds = int(0.5 + seconds)
+        timed_out = status in (launch_processes.TIMED_OUT, launch_processes.KILLED) and seconds >= limit_s and result not in WHOLE
+        if status is None:
+            self.leave = self.signals.last.name
+        elif timed_out and limit_s == left_s:
+            self.leave = self.ended_by
+        elif result == "interrupted" and not timed_out:
+            # By somebody who told the programs but not this script.
+            self.leave = "a signal to the program"
+        if self.leave is not None:
+            self.folder.record(step, begin, seconds, "NA" if status is None else status, suite_folder.UNFINISHED)
+            remove(file + ".part")
+            return
+        if timed_out:
+            result = "failed"
+            say(f"{step.name} took longer than {limit_s} s (--limit)")
+        elif result == "done" and status != 0:
+            # Such as MPI_Finalize that doesn't end.
+            say(f"{step.name}: the result is complete and counts, but the launch then ended with "
+                f"exit status {status} after {seconds} s: see {self.folder.log_file(step)}")
+        # Recorded before it counts as finished: what is killed in between is measured and recorded
+        # once more, and the last record holds.
+        self.folder.record(step, begin, seconds, status, result)
+        self._keep(step, status, result)
+
+    def _keep(self, step, status, result):
+        """Puts what a launch wrote where it belongs."""
+        file, log = self.folder.launch_file(step), self.folder.log_file(step)
+        part = file + ".part"
+        if result == "failed":
+            if os.path.exists(part):
+                os.replace(part, file + ".failed")
+            say(f"{step.name} failed with exit status {status}; {log} ends with:")
+            for line in lines_of(log)[-12:]:
+                say("    " + line)
+            return
+        os.replace(part, file)
+        if result == "wrong":
+            say(f"{step.name} found wrong data: see the rows with FAIL in {file}")
+
+    def _merge_all(self):
+        """Whether all launches of each program could be put together."""
+        if not os.path.isdir(self.folder.suite):
+            raise OSError("the folder was removed")
+        is_merged = True
+        for entry in dict.fromkeys(step.entry for step in self.plan.steps):
+            try:
+                self.folder.merge(self.plan, entry)
+            except (OSError, ValueError, UsageError) as error:
+                if not isinstance(error, OSError):
+                    say(str(error))
+                say(f"Could not put together the launches of {entry}")
+                is_merged = False
+        return is_merged
+
+    def _conclude(self, is_merged):
+        """Says what came of it; returns the exit status."""
+        results = self.folder.results(self.plan)
+        by_result = {result: [f"{name} (run {run})" for (run, name), other in results.items()
+                              if other == result] for result in ("done", "wrong", "failed", None)}
+        have = f"{len(by_result['done'] + by_result['wrong'])} of {self.total} launches have their result"
+        without = len({name for _, name in results} -
+                      {name for (_, name), result in results.items() if result in WHOLE})
+        for result, what in (("wrong", "Wrong data"), ("failed", "Failed")):
+            if by_result[result]:
+                say(f"{what}: {' '.join(by_result[result])}")
+        again = self.resuming()
+        if self.leave is None:
+            self.folder.replace("complete", now() + "\n")
+            say(f"Done in {in_words(self.elapsed_s)}: {have}: {self.folder.path}")
+            say(f"To read it: {to_paste(script('report_text.sh'), '--short', self.folder.path)}")
+            say(f"To make a page: {to_paste(script('report.sh'), self.folder.path)}")
+            if by_result["failed"]:
+                say(f"To try again what failed: {again}")
+        elif self.leave == BUDGET:
+            say(f"The budget is used up: {have}, {len(by_result[None])} are left. To resume: {again}")
+            if without:
+                say(f"There is no result of {without} programs yet")
+        else:
+            say(f"Ended by {self.leave}: {have}. To resume: {again}")
+            return EXIT_TO_RESUME if self.leave in (JOB_TIME, "SIGUSR1") else command.EXIT_FAILED
+        return int(bool(not is_merged or by_result["wrong"] or by_result["failed"] or without))

@@ -1,0 +1,73 @@
+"""Outputs of the device matrix: the page and the table."""
+
+import re
+
+from commcost import command
+from commcost.page import Items, Page, Section, Text, matrix_parts
+from commcost.result.result_writer import Output
+from commcost.system import from_here, replace_file
+from commcost.tune.device_claims import claims_of, value_of
+from commcost.tune.trial_launches import WORKS
+from commcost.words import bytes_text, counted, listed
+
+SIZES_SHOWN = 3   # side by side, so that 100 characters hold them
+NAMES_SHOWN = 5
+LEGEND = ("A time: the right data arrived. direct pays: quicker than copying to pinned host memory by hand; staged "
+          "pays: slower than that; even: no difference of 2 %. No word: not clear, or there is no staged counterpart.")
+
+
+def matrix_of(found, memory):
+    """The section of a kind of memory; SIZES_SHOWN sizes side by side."""
+    there = [one for one in found if one.trial.memory == memory]
+    sizes, parts = sorted({one.trial.size for one in there}), []
+    for first in range(0, len(sizes), SIZES_SHOWN):
+        marks = {}
+        for one in there:
+            if one.trial.size in sizes[first:first + SIZES_SHOWN]:
+                marks.setdefault(one.trial.operation.name, {})[one.trial.size] = one.mark()
+        last = first + SIZES_SHOWN >= len(sizes)
+        parts += matrix_parts(marks, "operation", bytes_text, LEGEND)[:None if last else 1]
+    return Section(memory.replace(":", "_"), f"Buffers: {memory}", parts)
+
+
+def failures_of(found):
+    """A sentence for each way not to work, with the first one's message."""
+    for outcome in dict.fromkeys(one.outcome for one in found if one.outcome != WORKS):
+        several = [one for one in found if one.outcome == outcome]
+        names = list(dict.fromkeys(one.trial.operation.name for one in several))
+        first = several[0]
+        said = f" {first.trial.name}.log: {first.message}" if first.message else ""
+        yield f"{outcome}, {counted(len(several), 'launch', 'launches')}: {listed(names, NAMES_SHOWN)}.{said}"
+
+
+def page_of(matrix, found, lines):
+    """The Page; its text is what the terminal shows."""
+    works = sum(one.outcome == WORKS for one in found)
+    gpu = re.sub("; the MPI library .*", "", value_of(lines, "^# note: rank 0 uses "))
+    used = "; ".join(filter(None, (f"{matrix.options.ranks} ranks", value_of(lines, "^# mpi_library: "), gpu)))
+    failures, claims = list(failures_of(found)), claims_of(lines, found)
+    warnings = matrix.trials.warnings()
+    sections = [Section("used", "What was used", [Text(used)])]
+    sections += [matrix_of(found, memory) for memory in dict.fromkeys(one.trial.memory for one in found)]
+    sections += [Section("failures", "What doesn't work", [Items(failures, "facts")])] if failures else []
+    sections += [Section("claims", "What the library claims", [Items(claims, "facts")])] if claims else []
+    sections += [Section("mind", "Mind", [Items(warnings, "facts")])] if warnings else []
+    return Page(f"Buffers on a GPU: {works} of {counted(len(found), 'launch', 'launches')} work", sections,
+                f"Logs: {from_here(matrix.trials.folder.path)}/runs/1")
+
+
+COLUMNS = (("operation", "key"), ("memory", "key"), ("size_bytes", "key"), ("outcome", "info"), ("time_us", "less"),
+           ("staged_us", "less"), ("direct_gain_pct", "info"), ("direct_verdict", "info"), ("seconds", "info"),
+           ("message", "info"))
+
+
+def write_table(path, found, lines, words):
+    table = Output("device_matrix")
+    table.begin(COLUMNS, [("mpi_library", value_of(lines, "^# mpi_library: ") or "NA")], words)
+    for one in found:
+        table.row({**one.row, "operation": one.trial.operation.name, "memory": one.trial.memory,
+                   "size_bytes": one.trial.size, "outcome": one.outcome, "seconds": one.seconds,
+                   "time_us": one.row.get(one.trial.operation.column, "NA"), "message": one.message or "NA"})
+    for sentence in claims_of(lines, found):
+        table.remark("note", sentence)
+    replace_file(path, table.text(command.EXIT_DONE))
