@@ -122,4 +122,27 @@ TEST(those_who_wait_sleep)
     }
 }
 
+static void wait_release(void) { bc_harness_release(MPI_COMM_WORLD); }
+
+static void wait_release_allreduce(void)
+{
+    int value = 0, sum;
+    bc_harness_release_allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+}
+
+/* Ranks that are released into a timed region leave at once. */
+TEST(those_who_are_released_do_not_sleep)
+{
+    static void (*const waits[])(void) = {wait_release, wait_release_allreduce};
+    bc_harness_choose(true);
+    for (size_t i = 0; i < COUNT(waits); i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (rank == 0)
+            __real_bc_sleep_ns(WAIT_NS);
+        slept_ns = 0;
+        waits[i]();
+        assert_int_equal(slept_ns, 0);
+    }
+}
+
 const struct test_program test_program = {.mpi = true};

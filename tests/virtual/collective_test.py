@@ -155,6 +155,13 @@ class Collective(virtual.Test):
                         self.compare(row, algorithm, ranks, 0.005, "{} {} ranks {} {:.0f}".format(
                             algorithm, ranks, row["operation"], row["size_bytes"]))
 
+    def test_expensive_clock(self):
+        """A reading of 5 µs is subtracted from each quantity, once."""
+        (launch,) = virtual.run("collective", "--operations=bcast,allreduce", "--sizes=8", *FEW, ranks=4,
+                                VIRTUAL_CLOCK_NS=5000, MODEL_ALGORITHM="binomial", **MESSAGES)
+        for row in launch.rows:
+            self.compare(row, "binomial", 4, 0.005, "expensive clock {}".format(row["operation"]))
+
     def test_roots(self):
         """Another root's tree is the same, and so is what roots take in turn."""
         for root in ("3", "rotate"):
