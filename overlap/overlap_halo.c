@@ -1,8 +1,12 @@
 /*
- * A 3D halo swap, six faces of a box with the neighbours in the periodic grid of processes, by the
- * methods of halo_swap that can be left alone for a while: messages of datatypes or of packed
- * faces, persistent messages, and a neighbourhood collective. The blocking counterpart is the same
- * swap by blocking calls. In between a program computes the inner part of its box.
+ * Overlap of a halo exchange: six faces of a box are exchanged with the neighbours in the periodic
+ * grid of processes, by the methods of halo_swap that have a start and a finish: messages of
+ * datatypes or of packed faces, persistent messages, and a neighbourhood collective. Meanwhile a
+ * program computes the inner part of its box. The blocking counterpart is the same exchange by
+ * blocking calls.
+ *
+ * Timed region, when, and how often: as iallreduce.c says, with a row for each box and method.
+ * Written: the same columns, with the keys method and local.
  */
 #include "overlap/engine/program.h"
 

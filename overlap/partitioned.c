@@ -1,8 +1,10 @@
 /*
- * MPI_Psend_init: a rank sends its partner a message in parts, each marked ready (MPI_Pready) when
- * the part of the work that makes it is done, so that the library may send it while the work goes
- * on. The blocking counterpart is one MPI_Send after all the work. Timed, repeated and written as
- * in iallreduce.c, a row for each size and number of parts.
+ * Overlap of MPI_Psend_init: a rank sends its partner a message in parts, each marked ready
+ * (MPI_Pready) when the part of the work that makes it is done, so that the library may send it
+ * while the work continues. The blocking counterpart is one MPI_Send after all the work.
+ *
+ * Timed region, when, and how often: as iallreduce.c says, with a row for each size and number of
+ * partitions. Written: the same columns, with the key partitions.
  */
 #include "common/operations/pairs.h"
 #include "common/run/parse.h"

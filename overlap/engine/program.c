@@ -1,6 +1,6 @@
 /*
  * The main() of the programs whose rows are sizes: all but overlap_halo and overlap_partitioned.
- * overlap/iallreduce.c says what is timed, when, how often, and what is written.
+ * overlap/iallreduce.c describes the timed region, when and how often it is timed, and the result.
  */
 #include "overlap/engine/program.h"
 

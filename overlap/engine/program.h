@@ -9,8 +9,8 @@
 #pragma once
 
 #include "common/mpi/mpi_check.h"
-#include "overlap/engine/columns.h"
 #include "overlap/engine/phases.h"
+#include "overlap/engine/result.h"
 #include "overlap/engine/sizes.h"
 
 /* The main() of a program whose rows are sizes. Returns its exit status. */

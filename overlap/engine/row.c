@@ -1,5 +1,6 @@
-#include "common/measure/verdict.h"
 #include "overlap/engine/row.h"
+
+#include "common/measure/verdict.h"
 
 #include <math.h>
 #include <string.h>
@@ -243,8 +244,8 @@ bool overlap_row_is_precise(const struct overlap_state *overlap, const struct ov
 }
 
 /* The overlap's interval reaches down to what the work shows. */
-static void summarize(const struct overlap_state *overlap, const struct overlap_row *row,
-                      struct overlap_result *result)
+void overlap_summarize(const struct overlap_state *overlap, const struct overlap_row *row,
+                       struct overlap_result *result)
 {
     const struct bc_run *const run = overlap->run;
     const struct injected said = injected_of(overlap, row);
@@ -268,83 +269,4 @@ static void summarize(const struct overlap_state *overlap, const struct overlap_
     const struct bc_summary longer =
         bc_samples_summary(run, &row->rounds, OVERLAP_STAGED, OVERLAP_BLOCKING);
     result->staged = bc_staged_of(&overlap->parameters.memory, &staged, &longer, 1.0);
-}
-
-/* ---- the result of a row --------------------------------------------------------------------- */
-
-static void set_keys(const struct overlap_parameters *p, const struct overlap_row *row,
-                     struct overlap_result *result)
-{
-    const bool searched = row->asked_test_calls == OVERLAP_AUTO;
-    result->collective = p->name;
-    result->model = overlap_is_data_driven(p) ? "data" : "time";
-    result->form = op_form_names[row->choice.form];
-    (void)snprintf(result->test_calls, sizeof result->test_calls, searched ? "auto" : "%lld",
-                   (long long)row->asked_test_calls);
-    result->best_test_calls = searched ? row->test_calls : BC_NO_INTEGER;
-    result->buffers = bc_buffers_word(p->buffers);
-    result->elements = p->kind->no_elements ? BC_NO_INTEGER : row->choice.elements;
-    result->size_bytes = row->size_bytes;
-}
-
-/* Dumps the samples of the row; of its amounts of work, the printed one or else the largest. */
-static void dump(const struct overlap_state *overlap, const struct overlap_row *row)
-{
-    const struct bc_run *const run = overlap->run;
-    const int fitting = overlap_fitting_amount(overlap, row);
-    const int amount = fitting != OVERLAP_NO_AMOUNT ? fitting : 0;
-    bc_samples_dump(run, "reference_phase", &row->reference_phase, OVERLAP_REFERENCE);
-    bc_samples_dump(run, "reference", &row->rounds, OVERLAP_REFERENCE);
-    bc_samples_dump(run, "total", &row->rounds, OVERLAP_TOTAL + amount);
-    bc_samples_dump(run, "work", &row->rounds, OVERLAP_WORK + amount);
-    bc_samples_dump(run, "beside", &row->rounds, OVERLAP_BESIDE);
-    if (row->has_blocking)
-        bc_samples_dump(run, "blocking", &row->rounds, OVERLAP_BLOCKING);
-    bc_samples_dump(run, "exposed", &row->rounds, OVERLAP_EXPOSED);
-}
-
-/* A size whose operation takes less than this share of the cutoff time was found by mistake:
-   something slowed the search down. */
-#define CUTOFF_SHARE 0.5
-
-/* On rank 0. */
-static void conclude(struct overlap_state *overlap, const struct overlap_row *row,
-                     struct overlap_result *result)
-{
-    const struct overlap_parameters *const p = &overlap->parameters;
-    const struct bc_run *const run = overlap->run;
-    dump(overlap, row);
-    set_keys(p, row, result);
-    summarize(overlap, row, result);
-    result->outcome = bc_samples_outcome(run, &row->rounds, overlap_row_is_precise(overlap, row));
-    if (row->max_size)
-        result->outcome.status = "max-size"; /* no size took the cutoff time */
-    if (!overlap_is_data_driven(p) && !row->max_size &&
-        result->reference.value < CUTOFF_SHARE * p->cutoff_ms * 1e6)
-        bc_output_remark(run->output, "warning",
-                         "the operation took %.3f us here, and the cutoff time when its size was "
-                         "searched for: something was in the way then; run it again",
-                         result->reference.value * 1e-3);
-    /* With less work than the operation takes, with the processor in MPI all the time, or on shared
-       processors, a row doesn't say who makes progress. */
-    if (overlap->worker.device == NULL && row->choice.form == OP_NONBLOCKING && p->plenty >= 1.0 &&
-        !run->job.oversubscribed && !isnan(result->gain.exposed.interval.lo))
-        overlap_progress_add(&overlap->progress, row, result);
-}
-
-void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
-                      struct overlap_result *result)
-{
-    if (overlap->run->job.rank == 0)
-        conclude(overlap, row, result);
-    const int64_t wrong = bc_sum_wrong(row->wrong, &result->outcome);
-    if (wrong > 0)
-        bc_output_remark(overlap->run->output, "warning",
-                         "wrong data in %lld operations, counted over ranks", (long long)wrong);
-    bc_samples_free(&row->reference_phase);
-    bc_samples_free(&row->rounds);
-    bc_samples_free(&row->answers);
-    bc_samples_free(&row->blocks);
-    bc_samples_free(&row->gains);
-    bc_samples_free(&row->gain_blocks);
 }

@@ -115,6 +115,6 @@ bool overlap_take_answer(const struct bc_run *run, const struct overlap_estimate
 /* True if the row is what was asked for. */
 bool overlap_row_is_precise(const struct overlap_state *overlap, const struct overlap_row *row);
 
-/* Fills in the result, which begins as zeros, on rank 0, and frees what the row holds. */
-void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
-                      struct overlap_result *result);
+/* Fills in times, overlap, gain and verdict. */
+void overlap_summarize(const struct overlap_state *overlap, const struct overlap_row *row,
+                       struct overlap_result *result);

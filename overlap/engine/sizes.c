@@ -80,6 +80,33 @@ bool overlap_fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
                         in_bytes ? "bytes" : "elements", run->job.ranks, obstacle, unit * max);
 }
 
+void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run)
+{
+    const struct overlap_parameters *const p = &overlap->parameters;
+    const enum bc_memory *const of = p->memory.of;
+    struct bc_error error = {""};
+    const bool is_in_host_memory = of[0] == BC_MEMORY_HOST && of[1] == BC_MEMORY_HOST;
+    const bool good =
+        is_in_host_memory || p->kind->send.extent != OP_NO_BUFFER ||
+        bc_error_set(&error, "--memory=%.80s: %s has no buffers that can lie there: use host",
+                     p->memory.words, p->name);
+    bc_require(run, good, &error);
+    const struct op_shape largest = {
+        .ranks = run->job.ranks, .root = (int)p->root, .elements = p->max_elements};
+    /* Each buffer, what it is to hold, and what the pinned buffer is to hold; and a new buffer
+       before the former is freed. */
+    const double bytes = (p->buffers == BC_BUFFERS_NEW ? 4.0 : 3.0) * op_bytes(p->kind, &largest);
+    struct bc_device *const device =
+        bc_memory_open(run, &p->memory, is_in_host_memory ? 0.0 : bytes,
+                       p->elements_count > 0 ? "smaller --sizes" : "a smaller --max-num-elts");
+    if (p->work == OVERLAP_WORK_DEVICE)
+        overlap->worker.device = device;
+    if (is_in_host_memory)
+        return;
+    overlap->space = (struct op_space){device, of[0], of[1]};
+    overlap->stage = (struct op_space){device, BC_MEMORY_PINNED, BC_MEMORY_PINNED};
+}
+
 /* ---- parts of the work ----------------------------------------------------------------------- */
 
 /* Where a variant says its form by itself, each has one row. */

@@ -8,6 +8,10 @@
 bool overlap_fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
                        struct bc_error *error);
 
+/* Opens the devices on which --memory puts the buffers and --work the work, before any operation is
+   made. Ends the run with exit status 2 where that can't be. Collective. */
+void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run);
+
 /* Checks that the work can be cut into as many parts as --test-calls or overlap->parts_option asks
    for: under the quickest of the smallest size, of `count` variants (an array of elements of
    `bytes` bytes, or NULL), or, in the time-driven model, under one that takes the cutoff time.

@@ -4,7 +4,7 @@
 #include "helpers.h"
 #include "streams.h"
 
-#include "overlap/engine/row.h"
+#include "overlap/engine/result.h"
 
 #include <unistd.h>
 

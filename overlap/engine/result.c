@@ -1,0 +1,314 @@
+#include "overlap/engine/result.h"
+
+#include "common/mpi/harness.h"
+#include "overlap/engine/sizes.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- columns --------------------------------------------------------------------------------- */
+
+/* A time of struct overlap_gain with its interval; a gain may be below 0. */
+#define GAIN_COLUMNS(name, role, member)                                                           \
+    BC_COLUMN_AS(BC_CELL_US, name "_us", role, 3, overlap_result, gain.member.value),              \
+        BC_COLUMN_AS(BC_CELL_US, name "_lo_us", BC_INFO, 3, overlap_result,                        \
+                     gain.member.interval.lo),                                                     \
+        BC_COLUMN_AS(BC_CELL_US, name "_hi_us", BC_INFO, 3, overlap_result,                        \
+                     gain.member.interval.hi)
+
+/* With the roles of the data-driven model, where the sizes are the same in every launch. */
+static const struct bc_column columns[] = {
+    BC_COLUMN("collective", BC_RUN_KEY, 0, overlap_result, collective),
+    BC_COLUMN("model", BC_RUN_KEY, 0, overlap_result, model),
+    BC_COLUMN("form", BC_RUN_KEY, 11, overlap_result, form),
+    BC_COLUMN("test_calls", BC_RUN_KEY, 0, overlap_result, test_calls),
+    BC_COLUMN("elements", BC_KEY, 0, overlap_result, elements),
+    BC_COLUMN_AS(BC_CELL_AMOUNT, "size_bytes", BC_KEY, 1, overlap_result, size_bytes),
+    BC_COLUMN_AS(BC_CELL_TIME, "ref_us", BC_LESS, 3, overlap_result, reference.value),
+    BC_COLUMN_AS(BC_CELL_US, "ref_sd_us", BC_INFO, 3, overlap_result, reference.sd),
+    BC_COLUMN_AS(BC_CELL_TIME, "work_us", BC_INFO, 3, overlap_result, work.value),
+    BC_COLUMN_AS(BC_CELL_TIME, "total_us", BC_INFO, 3, overlap_result, total.value),
+    BC_COLUMN("overlap_pct", BC_MORE, 2, overlap_result, overlap_pct),
+    BC_COLUMN("overlap_lo_pct", BC_INFO, 2, overlap_result, overlap_lo_pct),
+    BC_COLUMN("overlap_hi_pct", BC_INFO, 2, overlap_result, overlap_hi_pct),
+    GAIN_COLUMNS("blocking", BC_LESS, blocking),
+    GAIN_COLUMNS("exposed", BC_LESS, exposed),
+    GAIN_COLUMNS("gain", BC_INFO, gain),
+    BC_COLUMN("gain_pct", BC_INFO, 2, overlap_result, gain.gain_pct.value),
+    BC_COLUMN("gain_lo_pct", BC_INFO, 2, overlap_result, gain.gain_pct.interval.lo),
+    BC_COLUMN("gain_hi_pct", BC_INFO, 2, overlap_result, gain.gain_pct.interval.hi),
+    BC_COLUMN_ABOUT(
+        "pays, even or loses against the blocking call; by how much: --columns=main,gain_pct",
+        "verdict", BC_INFO, 9, overlap_result, verdict),
+    BC_COLUMN("best_test_calls", BC_INFO, 0, overlap_result, best_test_calls),
+    BC_TIME_RANGE_COLUMNS("ref", 3, overlap_result, reference),
+    BC_TIME_RANGE_COLUMNS("work", 3, overlap_result, work),
+    BC_TIME_RANGE_COLUMNS("total", 3, overlap_result, total),
+    BC_OUTCOME_COLUMNS(overlap_result, outcome),
+};
+/* With --buffers=new. */
+static const struct bc_column buffers_column =
+    BC_COLUMN("buffers", BC_RUN_KEY, 0, overlap_result, buffers);
+enum { COUNT = sizeof columns / sizeof *columns, OWN_KEYS_AT = 4 };
+
+/* In the time-driven model a launch finds the size that takes the cutoff time, so that is a result,
+   and the time of one size can't be compared with another's. */
+static enum bc_role time_driven_role(const struct bc_column *column)
+{
+    if (strcmp(column->name, "elements") == 0)
+        return BC_MORE;
+    return strcmp(column->name, "size_bytes") == 0 || column->role == BC_LESS ? BC_INFO
+                                                                              : column->role;
+}
+
+/* The names of the keys that vary. */
+static const char *varying_keys(const struct overlap_parameters *p)
+{
+    static char names[64]; /* stays as long as the run */
+    (void)snprintf(names, sizeof names, "%s%s%s", p->form == OP_FORMS ? "form," : "",
+                   p->test_calls_count > 1 ? "test_calls," : "",
+                   p->test_calls[0] == OVERLAP_AUTO ? "best_test_calls," : "");
+    return names;
+}
+
+/* The main columns where buffers lie on a device. */
+#define MEMORY_COLUMNS                                                                             \
+    "size_bytes,blocking_us,staged_us,direct_gain_pct,direct_gain_lo_pct,direct_gain_hi_pct,"      \
+    "direct_verdict,status"
+
+void overlap_open_result(struct bc_run *run, const struct overlap_state *overlap,
+                         const struct bc_column *own_keys, size_t own_count, const char *main)
+{
+    const struct overlap_parameters *const parameters = &overlap->parameters;
+    static struct bc_column all[COUNT + OVERLAP_OWN_KEYS_MAX]; /* stay as long as the run */
+    static struct bc_table table;
+    const bool data_driven = overlap_is_data_driven(parameters);
+    size_t count = 0;
+    for (size_t i = 0; i < COUNT; i++) {
+        for (size_t k = 0; i == OWN_KEYS_AT && k < own_count; k++)
+            all[count++] = own_keys[k];
+        all[count] = columns[i];
+        if (!data_driven)
+            all[count].role = time_driven_role(&columns[i]);
+        count++;
+    }
+    table = (struct bc_table){all, count, main, "ref_us,work_us,total_us"};
+    const struct bc_table *with = bc_memory_table(
+        overlap->space.device, &table, offsetof(struct overlap_result, staged), MEMORY_COLUMNS);
+    if (parameters->buffers == BC_BUFFERS_NEW)
+        with = bc_table_with_key(with, buffers_column);
+    bc_open_result(run, with, varying_keys(parameters));
+}
+
+/* ---- notes at the head ----------------------------------------------------------------------- */
+
+void overlap_open(struct overlap_state *overlap, struct bc_run *run)
+{
+    const struct overlap_parameters *const p = &overlap->parameters;
+    const char *const persistent = p->kind->persistent_function;
+    overlap->run = run;
+    /* The number of calls of MPI_Test is looked for before anything else. */
+    run->row_shares = p->test_calls[0] == OVERLAP_AUTO ? 2 : 1;
+    overlap->first_rate = overlap->rate = overlap_calibrate(&overlap->worker);
+    bc_memory_describe(run, overlap_device(overlap));
+    if (p->kind->describe != NULL)
+        p->kind->describe(run);
+    if (overlap->worker.device != NULL)
+        bc_output_meta(
+            run->output, "note",
+            "work: a kernel of %.3f us and %.4f ns a step, while the processor is in MPI",
+            overlap->rate.call_ns * 1e-3, overlap->rate.ns_per_unit);
+    else
+        bc_output_meta(run->output, "note", "work: %.4f ns a unit", overlap->rate.ns_per_unit);
+    if (overlap->obstacle != NULL)
+        bc_output_remark(run->output, "note",
+                         "the largest size is %lld elements: with %d ranks more do not fit into %s",
+                         (long long)p->max_elements, run->job.ranks, overlap->obstacle);
+    overlap_note_size(overlap);
+    if (overlap->lacks_persistent)
+        bc_output_remark(run->output, "note", "no rows of the form persistent: %s%s",
+                         persistent == NULL ? "there is none of "
+                                            : "this MPI library lacks, or starts only once, ",
+                         persistent == NULL ? p->name : persistent);
+    if (overlap->cuts_too_fine)
+        overlap_note_fine_cuts(overlap);
+}
+
+/* ---- progress: by itself, in MPI's calls only, or not before the wait? ----------------------- */
+
+/* A library that hides this share of an operation under work without calls makes progress by
+   itself, or some; one that hides this many points more with calls makes it in calls. */
+#define BY_ITSELF_PCT 50.0
+#define SOME_PCT 20.0
+#define IN_CALLS_POINTS 20.0
+
+/* A row whose overlap isn't known better than this says nothing of it, nor does one whose operation
+   may take no time. */
+#define NOT_CLEAR_POINTS 50.0
+
+static double hidden_pct(double reference_ns, double exposed_ns)
+{
+    return 100.0 * (1.0 - exposed_ns / reference_ns);
+}
+
+void overlap_progress_add(struct overlap_progress *progress, const struct overlap_row *row,
+                          const struct overlap_result *result)
+{
+    const double reference_ns = result->reference.value;
+    const double pct = hidden_pct(reference_ns, result->gain.exposed.value);
+    const void *const variant = row->choice.variant;
+    if (result->overlap_hi_pct - result->overlap_lo_pct > NOT_CLEAR_POINTS ||
+        row->size_bytes < OVERLAP_LARGE_BYTES || row->size_bytes < progress->size_bytes ||
+        !(result->reference.interval.lo > 0.0) || isnan(pct))
+        return;
+    if (row->size_bytes > progress->size_bytes)
+        *progress = (struct overlap_progress){.size_bytes = row->size_bytes,
+                                              .variant = variant,
+                                              .hidden_pct = NAN,
+                                              .hidden_with_calls_pct = NAN};
+    if (variant != progress->variant)
+        return;
+    if (row->test_calls == 0) {
+        progress->hidden_pct = pct;
+    } else if (!(pct <= progress->hidden_with_calls_pct)) {
+        progress->hidden_with_calls_pct = pct;
+        progress->calls = row->test_calls;
+    }
+    if (row->asked_test_calls != OVERLAP_AUTO)
+        return;
+    progress->searched = true; /* which has tried none, too */
+    if (row->test_calls > 0 && !isnan(row->exposed_without_calls_ns))
+        progress->hidden_pct = hidden_pct(reference_ns, row->exposed_without_calls_ns);
+}
+
+/* Who makes progress before the wait. */
+static const char *judgement(const struct overlap_progress *progress, bool partner_is_in_mpi)
+{
+    const bool in_calls = progress->hidden_with_calls_pct >= progress->hidden_pct + IN_CALLS_POINTS;
+    if (progress->hidden_pct >= BY_ITSELF_PCT)
+        return partner_is_in_mpi ? "progress by the library, or by the partner in MPI"
+                                 : "the MPI library makes progress by itself";
+    if (progress->hidden_pct >= SOME_PCT)
+        return in_calls ? "some progress by itself, more in calls" : "some progress by itself";
+    return in_calls ? "progress in calls only" : "little or no progress before the wait";
+}
+
+void overlap_progress_note(const struct overlap_state *overlap, struct bc_output *output)
+{
+    const struct overlap_progress *const progress = &overlap->progress;
+    char with_calls[128] = "";
+    if (progress->size_bytes == 0.0 || isnan(progress->hidden_pct))
+        return;
+    const bool is_open = progress->hidden_pct < BY_ITSELF_PCT;
+    if (is_open && !isnan(progress->hidden_with_calls_pct))
+        (void)snprintf(with_calls, sizeof with_calls, ", %.0f %% with %lld %s of MPI_Test",
+                       fmax(0.0, progress->hidden_with_calls_pct), (long long)progress->calls,
+                       progress->calls == 1 ? "call" : "calls");
+    else if (is_open && progress->searched)
+        (void)snprintf(with_calls, sizeof with_calls, ", and calls of MPI_Test hide no more");
+    else if (is_open && overlap->parts_option == NULL)
+        (void)snprintf(with_calls, sizeof with_calls, "; try --test-calls=0,4,16");
+    bc_output_remark(output, "note", "%s: work hides %.0f %% of %.0f bytes%s",
+                     judgement(progress, overlap->parameters.kind->serve != NULL),
+                     fmax(0.0, progress->hidden_pct), progress->size_bytes, with_calls);
+}
+
+/* ---- the result of a row --------------------------------------------------------------------- */
+
+static void set_keys(const struct overlap_parameters *p, const struct overlap_row *row,
+                     struct overlap_result *result)
+{
+    const bool searched = row->asked_test_calls == OVERLAP_AUTO;
+    result->collective = p->name;
+    result->model = overlap_is_data_driven(p) ? "data" : "time";
+    result->form = op_form_names[row->choice.form];
+    (void)snprintf(result->test_calls, sizeof result->test_calls, searched ? "auto" : "%lld",
+                   (long long)row->asked_test_calls);
+    result->best_test_calls = searched ? row->test_calls : BC_NO_INTEGER;
+    result->buffers = bc_buffers_word(p->buffers);
+    result->elements = p->kind->no_elements ? BC_NO_INTEGER : row->choice.elements;
+    result->size_bytes = row->size_bytes;
+}
+
+/* Dumps the samples of the row; of its amounts of work, the printed one or else the largest. */
+static void dump(const struct overlap_state *overlap, const struct overlap_row *row)
+{
+    const struct bc_run *const run = overlap->run;
+    const int fitting = overlap_fitting_amount(overlap, row);
+    const int amount = fitting != OVERLAP_NO_AMOUNT ? fitting : 0;
+    bc_samples_dump(run, "reference_phase", &row->reference_phase, OVERLAP_REFERENCE);
+    bc_samples_dump(run, "reference", &row->rounds, OVERLAP_REFERENCE);
+    bc_samples_dump(run, "total", &row->rounds, OVERLAP_TOTAL + amount);
+    bc_samples_dump(run, "work", &row->rounds, OVERLAP_WORK + amount);
+    bc_samples_dump(run, "beside", &row->rounds, OVERLAP_BESIDE);
+    if (row->has_blocking)
+        bc_samples_dump(run, "blocking", &row->rounds, OVERLAP_BLOCKING);
+    bc_samples_dump(run, "exposed", &row->rounds, OVERLAP_EXPOSED);
+}
+
+/* A size whose operation takes less than this share of the cutoff time was found by mistake:
+   something slowed the search down. */
+#define CUTOFF_SHARE 0.5
+
+/* On rank 0. */
+static void conclude(struct overlap_state *overlap, const struct overlap_row *row,
+                     struct overlap_result *result)
+{
+    const struct overlap_parameters *const p = &overlap->parameters;
+    const struct bc_run *const run = overlap->run;
+    dump(overlap, row);
+    set_keys(p, row, result);
+    overlap_summarize(overlap, row, result);
+    result->outcome = bc_samples_outcome(run, &row->rounds, overlap_row_is_precise(overlap, row));
+    if (row->max_size)
+        result->outcome.status = "max-size"; /* no size took the cutoff time */
+    if (!overlap_is_data_driven(p) && !row->max_size &&
+        result->reference.value < CUTOFF_SHARE * p->cutoff_ms * 1e6)
+        bc_output_remark(run->output, "warning",
+                         "the operation took %.3f us here, and the cutoff time when its size was "
+                         "searched for: something was in the way then; run it again",
+                         result->reference.value * 1e-3);
+    /* With less work than the operation takes, with the processor in MPI all the time, or on shared
+       processors, a row doesn't say who makes progress. */
+    if (overlap->worker.device == NULL && row->choice.form == OP_NONBLOCKING && p->plenty >= 1.0 &&
+        !run->job.oversubscribed && !isnan(result->gain.exposed.interval.lo))
+        overlap_progress_add(&overlap->progress, row, result);
+}
+
+void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
+                      struct overlap_result *result)
+{
+    if (overlap->run->job.rank == 0)
+        conclude(overlap, row, result);
+    const int64_t wrong = bc_sum_wrong(row->wrong, &result->outcome);
+    if (wrong > 0)
+        bc_output_remark(overlap->run->output, "warning",
+                         "wrong data in %lld operations, counted over ranks", (long long)wrong);
+    bc_samples_free(&row->reference_phase);
+    bc_samples_free(&row->rounds);
+    bc_samples_free(&row->answers);
+    bc_samples_free(&row->blocks);
+    bc_samples_free(&row->gains);
+    bc_samples_free(&row->gain_blocks);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+/* A warning says so if the work's rate drifted by more than this. */
+#define DRIFT_WARNING_PCT 5.0
+
+void overlap_close(const struct overlap_state *overlap)
+{
+    const double before = overlap->first_rate.ns_per_unit;
+    struct overlap_worker worker = overlap->worker;
+    const double after = overlap_calibrate(&worker).ns_per_unit;
+    const double drift_pct = before > 0.0 ? 100.0 * fabs(after / before - 1.0) : 0.0;
+    double max_pct = 0.0;
+    bc_harness_reduce(&drift_pct, &max_pct, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    overlap_progress_note(overlap, overlap->run->output);
+    if (max_pct > DRIFT_WARNING_PCT)
+        bc_output_remark(overlap->run->output, "warning",
+                         "the work's rate drifted by %.1f %% on a rank during the run: the "
+                         "%s's clock rate or its load changed",
+                         max_pct, worker.device != NULL ? "GPU" : "processor");
+}
