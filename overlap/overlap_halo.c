@@ -128,14 +128,14 @@ static bool complete(void *memory, struct bc_error *error)
     return overlap_parameters_complete(memory, error) && halo_read_boxes(&halo->local, error);
 }
 
-/* Whether --form asks for the method. */
+/* True if --form asks for the method. */
 static bool has_form(const struct overlap_halo *halo, const struct halo_method *method)
 {
     const int form = halo->overlap.parameters.form;
     return form == OP_FORMS || (form == OP_PERSISTENT) == method->persistent;
 }
 
-/* Whether the method has rows. */
+/* True if the method has rows. */
 static bool has_rows(const struct overlap_halo *halo, int i)
 {
     const struct halo_method *const method = halo_methods_in_parts[i];

@@ -44,7 +44,7 @@ static void insert(struct overlap_calls_search *search, double exposed_ns)
     search->tried[i] = (struct overlap_calls_trial){search->next, exposed_ns};
 }
 
-/* Whether the last RISES numbers are all worse than the best one. */
+/* True if the last RISES numbers are all worse than the best one. */
 static bool has_risen(const struct overlap_calls_search *search)
 {
     return index_of_min(search) < search->count - RISES &&
@@ -70,8 +70,8 @@ static int64_t promising(const struct overlap_calls_search *search, int left, do
     const double width = (double)(to->calls - from->calls);
     if (to->calls - from->calls < 2)
         return 0;
-    /* From the left trial the line goes on as it came; before the first one it may fall as steeply
-       as it will. The same for the right trial. */
+    /* From the left trial the line continues as it came; before the first one it may fall as
+       steeply as it will. The same for the right trial. */
     const double falls = left > 0 ? slope(from - 1, from) : -INFINITY;
     const double rises = left + 2 < search->count ? slope(to, to + 1) : INFINITY;
     double from_left = width / 2.0; /* where the lines meet, from the left trial on */

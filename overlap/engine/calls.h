@@ -3,13 +3,13 @@
  * and the end. Pure logic: trials go in, numbers come out; the unit test drives it with functions.
  * All functions are local.
  *
- * More calls give the library more occasions to go on, until it needs no more of them; each costs
- * its own time. So the exposed time falls and then rises again. The numbers 0, 1, 2, 4, 8 ... are
- * tried until the exposed time rises or the limit is reached. Then numbers between them are tried:
- * where the lines through the trials on both sides meet, or half-way, as long as these lines leave
- * room for a better number. The interval with the lowest bound comes first. It need not be beside
- * the best number so far: where a call costs what it gains, two distant numbers are equally good,
- * and a better one lies before both.
+ * More calls give the library more occasions to make progress, until it needs no more of them; each
+ * costs its own time. So the exposed time falls and then rises again. The numbers 0, 1, 2, 4, 8 ...
+ * are tried until the exposed time rises or the limit is reached. Then numbers between them are
+ * tried: where the lines through the trials on both sides meet, or half-way, as long as these lines
+ * leave room for a better number. The interval with the lowest bound comes first. It need not be
+ * beside the best number so far: where a call costs what it gains, two distant numbers are equally
+ * good, and a better one lies before both.
  */
 #pragma once
 
@@ -38,7 +38,7 @@ void overlap_calls_begin(struct overlap_calls_search *search, int64_t limit, dou
 /* Takes in the exposed time with `next` calls; sets `done` or the next number. */
 void overlap_calls_report(struct overlap_calls_search *search, double exposed_ns);
 
-/* Whether trial i is worth another look: a moment of the machine may have made it better or worse
+/* True if trial i is worth another look: a moment of the machine may have made it better or worse
    than it is. It isn't if it exceeds the min by more than `within_ns`. */
 bool overlap_calls_is_close(const struct overlap_calls_search *search, int i, double within_ns);
 

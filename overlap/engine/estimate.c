@@ -53,7 +53,7 @@ struct overlap_estimates overlap_estimate_own(const struct bc_samples *own, size
     const struct overlap_quantiles alone = overlap_quantiles_of(own, first, end, OVERLAP_OWN_ALONE);
     const struct overlap_quantiles total =
         overlap_quantiles_of_both(own, first, end, OVERLAP_OWN_BESIDE, 1.0, OVERLAP_OWN_INSIDE);
-    /* What the library took from the work. */
+    /* The time that the library took from the work. */
     const double taken_ns = inside.least_ns - alone.least_ns;
     const double other_taken_ns = inside.undisturbed_ns - alone.undisturbed_ns;
     return (struct overlap_estimates){

@@ -27,8 +27,8 @@
 
 #include "common/measure/samples.h"
 
-/* What a rank keeps of a round, in ns: what follows from a difference of two of its times is formed
-   here, before any maximum over ranks. */
+/* A rank's own values of a round, in ns: the difference of two times of a rank is formed here,
+   before any maximum over ranks. */
 enum overlap_own_quantity {
     OVERLAP_OWN_PLAIN,  /* start and finish alone; with plenty of work the blocking counterpart */
     OVERLAP_OWN_BESIDE, /* start and finish around the work, and the calls between its parts,
@@ -53,7 +53,7 @@ struct overlap_quantiles overlap_quantiles_of_both(const struct bc_samples *own,
                                                    size_t end, int quantity, double sign,
                                                    int other);
 
-/* What is estimated, in ns: on a rank from its rounds; over ranks as the max of each. */
+/* The estimates, in ns: on a rank from its rounds; over ranks the max of each. */
 enum overlap_estimated {
     OVERLAP_EST_REFERENCE,       /* start and finish */
     OVERLAP_EST_TOTAL,           /* start, work and finish */

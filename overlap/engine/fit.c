@@ -102,7 +102,7 @@ static void take_fit(struct overlap_search *search, const struct overlap_trial *
         search->fits_ns = trial->work_ns;
         search->fits_slack_ns = trial->excess_hi_ns < 0.0 ? 0.0 : trial->excess_hi_ns;
     }
-    /* What fits contradicts that less does not: look above again. */
+    /* This amount fits, so a smaller one does, too: look above again. */
     if (search->exceeds_ns <= search->fits_ns)
         search->exceeds_ns = INFINITY;
     raise(search);
@@ -124,7 +124,7 @@ static void take_failure(struct overlap_search *search, const struct overlap_tri
         search->knee_hi_ns = trial->work_ns - trial->excess_lo_ns;
         search->exceeds_is_sure = !isnan(trial->excess_lo_ns);
     }
-    /* What doesn't fit contradicts that more does. */
+    /* This amount doesn't fit, so a larger one doesn't, either. */
     if (search->fits_ns >= search->exceeds_ns) {
         search->fits_ns = 0.0;
         search->fits_slack_ns = 0.0;

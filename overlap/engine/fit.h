@@ -35,7 +35,7 @@ struct overlap_search_rules {
     bool robust; /* see above; and validation steps in phase 3, too */
 };
 
-/* What a trial of an amount of work said. */
+/* The result of a trial of an amount of work. */
 struct overlap_trial {
     double work_ns; /* the work's own time */
     bool fits;

@@ -12,7 +12,7 @@ void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
     const struct overlap_quantiles inside =
         overlap_quantiles_of(own, first, end, OVERLAP_OWN_INSIDE);
     const struct overlap_quantiles alone = overlap_quantiles_of(own, first, end, OVERLAP_OWN_ALONE);
-    /* What interrupts a rank is as likely in the work inside as in that alone. */
+    /* An interruption is as likely in the work inside as in the work alone. */
     const struct overlap_quantiles taken =
         overlap_quantiles_of_both(own, first, end, OVERLAP_OWN_INSIDE, -1.0, OVERLAP_OWN_ALONE);
     estimates_ns[OVERLAP_GAIN_BLOCKING] =
@@ -23,7 +23,7 @@ void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
 
 /* ---- a row ----------------------------------------------------------------------------------- */
 
-/* What each visit, or each part of one, says. */
+/* The values of each visit, or of each part of one. */
 enum { BLOCKING, EXPOSED, UNEVEN, GAIN, GAIN_PCT, SERIES };
 
 /* 0 where the blocking counterpart is too short for the clock; see overlap_gain_of_visits. */
@@ -32,7 +32,7 @@ static double percent_of(double ns, double blocking_ns)
     return blocking_ns > 0.0 ? 100.0 * ns / blocking_ns : 0.0;
 }
 
-/* Whether the clock saw the blocking counterpart in each visit. */
+/* True if the clock saw the blocking counterpart in each visit. */
 static bool has_percentages(const struct bc_samples *visits)
 {
     for (size_t i = 0; i < visits->count; i++)
@@ -102,7 +102,7 @@ struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
     struct overlap_gain gain = {summary[BLOCKING], summary[EXPOSED], summary[GAIN],
                                 summary[GAIN_PCT]};
     const double blocking_ns = gain.blocking.value;
-    /* What the clock can't see took no time, not less. */
+    /* A time that the clock can't see is 0, not less. */
     gain.exposed.value = fmax(0.0, gain.exposed.value);
     gain.gain.value = blocking_ns - gain.exposed.value;
     gain.gain_pct.value = percent_of(gain.gain.value, blocking_ns);

@@ -13,8 +13,7 @@
 
 #include "overlap/engine/estimate.h"
 
-/* What is estimated, in ns: on a rank from its rounds; over ranks as the max of each; and what a
-   visit says. */
+/* The estimates, in ns: on a rank from its rounds; over ranks, and of a visit, the max of each. */
 enum overlap_gain_estimated {
     OVERLAP_GAIN_BLOCKING,
     OVERLAP_GAIN_EXPOSED,

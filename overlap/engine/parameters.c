@@ -66,7 +66,7 @@ const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
      .help = "show each trial in comment lines"},
 };
 
-/* Whether these elements are among the sizes already. */
+/* True if these elements are among the sizes already. */
 static bool has_elements(const struct overlap_parameters *p, int64_t elements)
 {
     for (int i = 0; i < p->elements_count; i++)

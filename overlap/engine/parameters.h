@@ -64,7 +64,7 @@ bool overlap_parameters_complete(void *state, struct bc_error *error);
    Local; rank 0. */
 bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error);
 
-/* Whether all sizes are measured: also where the operation has no size to find. */
+/* True if all sizes are measured, or the operation has no size to find. */
 static inline bool overlap_is_data_driven(const struct overlap_parameters *parameters)
 {
     return parameters->data_driven || parameters->kind->no_elements;

@@ -34,7 +34,7 @@ int overlap_main(const struct bc_program *program, int argc, char **argv);
         OVERLAP_PROGRAM,                                                                           \
     }
 
-/* What all programs of the suite have in common. */
+/* Members that all programs of the suite have in common. */
 #define OVERLAP_PROGRAM                                                                            \
     .options = {overlap_options, OVERLAP_OPTIONS}, .row_bytes = sizeof(struct overlap_row),        \
     .budget_s = BC_BUDGET_S, /* start-up and the search for a size included */                     \

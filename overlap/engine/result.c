@@ -134,7 +134,7 @@ void overlap_open(struct overlap_state *overlap, struct bc_run *run)
         overlap_note_fine_cuts(overlap);
 }
 
-/* ---- progress: by itself, in MPI's calls only, or not before the wait? ----------------------- */
+/* ---- the MPI library's progress -------------------------------------------------------------- */
 
 /* A library that hides this share of an operation under work without calls makes progress by
    itself, or some; one that hides this many points more with calls makes it in calls. */

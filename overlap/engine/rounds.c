@@ -119,7 +119,7 @@ static double take_staged(struct overlap_experiment *x, const struct bc_round *r
                           uint64_t steps)
 {
     struct op_instance *const operation = x->operation, *const staged = x->staged;
-    /* What arrives in host memory stays where the staged operation has put it. */
+    /* Data that arrives in host memory stays where the staged operation has put it. */
     struct op_instance *const arriving =
         bc_memory_needs_copy(operation->space.receive) ? operation : staged;
     struct bc_span span;
@@ -309,7 +309,7 @@ void overlap_answer_rounds(const struct bc_run *run, struct overlap_experiment *
     const uint64_t plenty_units = x->plenty_part_units;
     struct bc_rounds *const rounds = bc_rounds_by_plan(run, &quantities, plan, samples);
     for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
-        /* What a network did just before shows in the next operation: buffers drain and token
+        /* The state of a network just before shows in the next operation: buffers drain and token
            buckets fill. So the same work alone precedes all operations that are compared; the first
            one doesn't count. */
         (void)take_work(x, round, OVERLAP_WORK, x->part_units);
@@ -348,7 +348,7 @@ void overlap_answer_rounds(const struct bc_run *run, struct overlap_experiment *
     }
 }
 
-/* ---- what rounds say ------------------------------------------------------------------------- */
+/* ---- estimates over ranks -------------------------------------------------------------------- */
 
 struct overlap_estimates overlap_slowest_estimates(const struct bc_run *run,
                                                    const struct overlap_experiment *x, size_t first,

@@ -71,7 +71,7 @@ bool overlap_take_answer(const struct bc_run *run, const struct overlap_estimate
 
 /* ---- overlap and gain ------------------------------------------------------------------------ */
 
-/* Whether what visits say tells a share: of one visit with one round it doesn't. */
+/* True if the values of visits tell a share: of one visit with one round they don't. */
 static bool tells_shares(const struct overlap_row *row, const struct bc_samples *said)
 {
     return said->count > 1 || row->rounds.count > 1;
@@ -183,7 +183,7 @@ static struct overlap_gain summarize_gain(const struct bc_run *run, const struct
 
 /* ---- what the row says ----------------------------------------------------------------------- */
 
-/* Whether it is clear that going non-blocking pays, loses or makes no difference, or the gain's
+/* True if it is clear that going non-blocking pays, loses or makes no difference, or the gain's
    interval is as narrow as the precision asks for, or twice as wide as what calls cost makes it at
    the min. */
 static bool gain_is_precise(const struct overlap_state *overlap, const struct overlap_row *row)

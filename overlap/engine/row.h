@@ -30,8 +30,8 @@ enum overlap_quantity {
     OVERLAP_QUANTITIES
 };
 
-/* A row; zeros but for the first three members before the first visit. All but these and `wrong` is
-   significant on rank 0 only unless it says otherwise. */
+/* A row; zeros except the first three members before the first visit. All except these and `wrong`
+   is significant on rank 0 only unless it says otherwise. */
 struct overlap_row {
     struct op_choice choice;
     int64_t asked_test_calls;          /* or OVERLAP_AUTO */
@@ -60,7 +60,7 @@ struct overlap_row {
     int64_t wrong;                   /* operations with wrong data, on this rank */
 };
 
-/* What a visit says of the overlap. */
+/* A visit's overlap. */
 enum overlap_answer_quantity {
     OVERLAP_ANSWER_PCT,       /* the overlap, not yet limited to 0 to 100 % */
     OVERLAP_ANSWER_OTHER_PCT, /* by other quantiles */
@@ -71,7 +71,7 @@ enum overlap_answer_quantity {
 /* Work shorter than this is as precise as its clock. */
 #define OVERLAP_SHORT_WORK_NS 1000.0
 
-/* What a row says. Times in ns, with the clock's cost taken off. */
+/* The result of a row. Times in ns, without the clock's cost. */
 struct overlap_result {
     const char *collective, *model, *form, *buffers;
     char test_calls[24];
@@ -87,8 +87,8 @@ struct overlap_result {
     struct bc_outcome outcome;
 };
 
-/* Returns the summary of a quantity, with a value of at least 0: what the clock can't see took no
-   time, not less. */
+/* Returns the summary of a quantity, with a value of at least 0: a time that the clock can't see
+   is 0, not less. */
 static inline struct bc_summary overlap_summary_of(const struct bc_run *run,
                                                    const struct bc_samples *samples, int quantity)
 {
@@ -99,16 +99,16 @@ static inline struct bc_summary overlap_summary_of(const struct bc_run *run,
 
 /* ---- what visits find: local; on rank 0 ------------------------------------------------------ */
 
-/* Appends what these estimates say. */
+/* Appends the overlap by these estimates. */
 void overlap_append_answer(const struct overlap_estimates *estimates, struct bc_samples *answers);
 
-/* Whether the work makes the operation longer by half of the margin, even by an excess that is
+/* True if the work makes the operation longer by half of the margin, even by an excess that is
    half_ns less (NAN: none); or the margin is as large as it may get. */
 bool overlap_is_beyond(const struct overlap_row *row, double excess_ns, double half_ns);
 
 /* Appends what a visit says. The work must be more than fits, or it says too little of the overlap:
    where all rounds of the visit aren't sure of it, later visits take more work, and the visit
-   counts only as long as no other is sure. Whether the row has this visit's answer alone. */
+   counts only as long as no other is sure. True if the row has this visit's answer alone. */
 bool overlap_take_answer(const struct bc_run *run, const struct overlap_estimates *estimates,
                          struct overlap_row *row);
 

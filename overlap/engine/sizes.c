@@ -17,14 +17,14 @@
 
 /* ---- what fits ------------------------------------------------------------------------------- */
 
-/* Whether the largest size was asked for, and isn't the default. */
+/* True if the largest size was asked for, and isn't the default. */
 static bool is_max_given(const struct bc_run *run)
 {
     return bc_option_given(&run->options, "sizes") ||
            bc_option_given(&run->options, "max-num-elts");
 }
 
-/* What `elements` don't fit into; NULL: they fit. */
+/* Returns a text of what is too small for `elements`; NULL: they fit. */
 static const char *what_is_too_small(const struct overlap_parameters *p, const struct bc_run *run,
                                      int64_t elements)
 {
@@ -109,7 +109,7 @@ void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run)
 
 /* ---- parts of the work ----------------------------------------------------------------------- */
 
-/* Where a variant says its form by itself, each has one row. */
+/* Each variant that implies its form has one row. */
 static bool is_wanted(const struct overlap_parameters *p, int form)
 {
     if (p->kind->variants_have_forms)
