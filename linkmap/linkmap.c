@@ -6,6 +6,7 @@
  */
 #include "common/job/node_order.h"
 #include "common/job/hosts.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "linkmap/linkmap.h"
 

@@ -1,5 +1,6 @@
 #include "linkmap/links.h"
 
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "common/stats/random.h"
 #include "common/stats/stats.h"

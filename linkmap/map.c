@@ -8,6 +8,7 @@
  * don't change it.
  */
 #include "common/mpi/harness.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "linkmap/verdicts.h"
 

@@ -1,4 +1,5 @@
 #include "common/mpi/harness.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 #include "linkmap/linkmap.h"

@@ -10,6 +10,7 @@
  * its links are.
  */
 #include "common/mpi/harness.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/run.h"
 #include "common/stats/random.h"

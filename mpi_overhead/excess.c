@@ -1,6 +1,6 @@
 #include "mpi_overhead/mpi_overhead.h"
 
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 
 #include <stdlib.h>
 #include <string.h>

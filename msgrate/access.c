@@ -5,6 +5,7 @@
 
 #include "common/coarray/coarray.h"
 #include "common/mpi/harness.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 
 #include <sched.h>

@@ -1,6 +1,7 @@
 #include "msgrate/bench.h"
 
 #include "common/job/job.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 
 #include <math.h>

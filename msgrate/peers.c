@@ -1,5 +1,5 @@
 #include "common/mpi/harness.h"
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 #include "msgrate/bench.h"
 
 bool msgrate_peers_distinct(int ranks, int count, int stride)

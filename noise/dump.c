@@ -1,4 +1,5 @@
 /* --dump-samples: when each rank was watched and interrupted. */
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "noise/noise.h"
 

@@ -11,7 +11,7 @@
  * Unknown Light Curve Shape in Sparse Data", Astronomy and Astrophysics 221 (1989); its chance of
  * being exceeded, exp(-0.4 H): de Jager and Büsching, the same 517 (2010).
  */
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 #include "noise/sources.h"
 #include "noise/spectrum.h"
 

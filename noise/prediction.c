@@ -12,7 +12,7 @@
  * the Influence of System Noise on Large-Scale Applications by Simulation", SC 2010.
  */
 #include "common/mpi/harness.h"
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 #include "noise/rank_stops.h"
 
 #include <math.h>

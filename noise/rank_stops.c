@@ -1,6 +1,6 @@
 #include "noise/rank_stops.h"
 
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 
 #include <math.h>
 #include <stdlib.h>

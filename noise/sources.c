@@ -1,6 +1,7 @@
 #include "noise/sources.h"
 
 #include "common/mpi/harness.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "noise/spectrum.h"
 
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 #include "common/stats/stats.h"
 
 #include <complex.h>

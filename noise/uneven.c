@@ -6,7 +6,7 @@
  * length, it has more stops than the background: significantly over visits, and by enough to
  * matter.
  */
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 #include "noise/sources.h"
 
 #include <math.h>

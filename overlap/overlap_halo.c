@@ -10,6 +10,7 @@
  */
 #include "overlap/engine/program.h"
 
+#include "common/memory/allocate.h"
 #include "common/halo_swap/box_list.h"
 #include "common/halo_swap/methods.h"
 

@@ -1,5 +1,6 @@
 #include "common/clock/source.h"
 #include "common/mpi/harness.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "syncbench/syncbench.h"
 

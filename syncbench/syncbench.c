@@ -21,6 +21,7 @@
 #include "common/work/work.h"
 #include "common/job/node_order.h"
 #include "common/job/grid.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "syncbench/syncbench.h"

@@ -1,6 +1,7 @@
 #include "common/coarray/coarray.h"
 
 #include "common/mpi/large_count.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 
 #include <stdatomic.h>

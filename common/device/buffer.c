@@ -1,5 +1,6 @@
 #include "common/device/buffer.h"
 
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 
 #include <stdlib.h>

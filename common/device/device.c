@@ -1,6 +1,7 @@
 #include "common/device/device.h"
 
 #include "common/device/driver.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 
 #include <ctype.h>

@@ -1,6 +1,7 @@
 #include "common/measure/verdict.h"
 #include "common/device/memory.h"
 
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 
 #include <dlfcn.h>

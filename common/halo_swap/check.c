@@ -1,3 +1,4 @@
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "common/halo_swap/methods.h"
 

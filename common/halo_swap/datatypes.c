@@ -1,6 +1,7 @@
 /* Faces as datatypes: in puts and gets, in messages, in persistent messages, and in a neighbourhood
    collective. */
 #include "common/mpi/large_count.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "common/halo_swap/methods.h"
 

@@ -1,6 +1,7 @@
 #include "common/halo_swap/methods.h"
 
 #include "common/coarray/coarray.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 
 #include <stdlib.h>

@@ -9,6 +9,7 @@
  * copy from there precedes the second one.
  */
 #include "common/mpi/large_count.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "common/halo_swap/methods.h"
 

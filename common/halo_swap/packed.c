@@ -3,6 +3,7 @@
 #include "common/coarray/coarray.h"
 #include "common/mpi/large_count.h"
 #include "common/job/node_order.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "common/halo_swap/methods.h"
 

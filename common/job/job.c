@@ -3,6 +3,7 @@
 #include "common/job/limits.h"
 #include "common/job/cores.h"
 #include "common/job/hosts.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 

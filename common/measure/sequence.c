@@ -2,7 +2,7 @@
 
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * Checked MPI calls and allocations: the one way in which an error ends a run.
+ * Checked MPI calls: the one way in which an error ends a run.
  *
  * MPI_COMM_WORLD returns errors instead of aborting (common/run/program.c sets that), so the
  * message can say which call failed, on which rank and why.
@@ -31,19 +31,3 @@ _Noreturn void bc_mpi_failed(const char *call, int code, const char *file, int l
 /* Reports an error after which no rank can go on (no memory, say) and aborts the job with exit
    status 1. Local; does not return. */
 _Noreturn void bc_abort(const char *format, ...) __attribute__((format(printf, 1, 2)));
-
-/* Allocates `count` elements of zeros; never NULL, also for no elements. Without memory ends the
-   job with the message that printf makes of `format`. The caller frees it. */
-void *bc_allocate(size_t count, size_t element_bytes, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-
-/* Gives memory of bc_allocate (NULL: new memory) another number of elements. Those that are added
-   aren't set. Otherwise as bc_allocate. */
-void *bc_reallocate(void *memory, size_t count, size_t element_bytes, const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-
-/* Allocates whole pages, at least one, that hold `bytes` bytes, on a page boundary and filled with
-   zeros, so that the first access in a timed region finds every page in place. Otherwise as
-   bc_allocate. */
-void *bc_allocate_pages(size_t bytes, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));

@@ -1,4 +1,5 @@
 /* MPI_Barrier: no rank leaves before the last one enters. */
+#include "common/memory/allocate.h"
 #include "common/clock/clock.h"
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"

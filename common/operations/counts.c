@@ -1,5 +1,6 @@
 #include "common/operations/operation.h"
 
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 
 #include <limits.h>

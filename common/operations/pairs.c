@@ -1,5 +1,6 @@
 #include "common/operations/pairs.h"
 
+#include "common/memory/allocate.h"
 #include "common/job/node_order.h"
 
 #include <stdlib.h>

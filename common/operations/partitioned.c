@@ -3,6 +3,7 @@
  * the part of the work that makes it is done. The blocking counterpart is one MPI_Send after all
  * the work. The variant is the number of parts, an int64_t. MPI-4, chapter 4.
  */
+#include "common/memory/allocate.h"
 #include "common/operations/pairs.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "common/result/lines.h"
 
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #include "common/result/output.h"
 
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 #include "common/result/lines.h"
 
 #include <errno.h>

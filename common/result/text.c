@@ -1,6 +1,6 @@
 #include "common/result/text.h"
 
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,6 @@
 #include "common/run/options.h"
 
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 #include "common/run/parse.h"

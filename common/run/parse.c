@@ -1,6 +1,6 @@
 #include "common/run/parse.h"
 
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,7 @@
 #include "common/run/internal.h"
 
 #include "common/mpi/harness.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "common/job/job.h"
 #include "common/job/limits.h"

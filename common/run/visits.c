@@ -14,7 +14,7 @@
 #include "common/run/internal.h"
 
 #include "common/mpi/harness.h"
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 #include "common/stats/random.h"
 
 #include <math.h>

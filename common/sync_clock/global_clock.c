@@ -2,6 +2,7 @@
 
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 #include "common/sync_clock/start_window.h"
 
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 #include "common/sync_clock/global_clock.h"
 #include "common/mpi/harness.h"
 

@@ -1,6 +1,6 @@
 #include "overlap/engine/estimate.h"
 
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 #include "judge.h"
 
-#include "common/mpi/mpi_check.h"
+#include "common/memory/allocate.h"
 #include "common/run/parse.h"
 #include "common/result/text.h"
 
