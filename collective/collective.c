@@ -207,22 +207,34 @@ const struct bc_program collective_program = {
     .fit = collective_fit,
 };
 
+static void open_memory(struct collective *collective, struct bc_run *run)
+{
+    const struct collective_parameters *const p = &collective->parameters;
+    if (bc_memory_is_asked(&p->memory))
+        collective->device =
+            bc_memory_open(run, &p->memory, collective_device_bytes(p, run), "smaller --sizes");
+}
+
+static void open_result(const struct collective *collective, struct bc_run *run)
+{
+    const bool types = strchr(collective->parameters.types.text, ',') != NULL;
+    bc_open_result(run, collective_table(collective), types ? "type," : "");
+    if (collective->device != NULL)
+        bc_memory_describe(run, collective->device);
+}
+
 int main(int argc, char **argv)
 {
     struct collective collective;
     struct bc_run *const run = bc_start(&collective_program, &collective, argc, argv);
-    const struct collective_parameters *const p = &collective.parameters;
     collective.run = run;
-    collective.device =
-        bc_memory_open(run, &p->memory, collective_device_bytes(p, run), "smaller --sizes");
-    bc_open_result(run, collective_table(&collective),
-                   strchr(p->types.text, ',') != NULL ? "type," : "");
-    bc_memory_describe(run, collective.device);
+    open_memory(&collective, run);
+    open_result(&collective, run);
     list_rows(&collective);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)
             measure(&collective, visit);
         else /* BC_WRITE */
             write_row(&collective, visit->row);
-    return bc_memory_finish(run, collective.device);
+    return bc_finish(run);
 }

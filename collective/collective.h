@@ -1,7 +1,6 @@
 /* The options of collective, the operations, the timed region, and a row. */
 #pragma once
 
-#include "common/device/buffer.h"
 #include "common/device/memory.h"
 #include "common/measure/rounds.h"
 #include "common/operations/collectives.h"

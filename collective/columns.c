@@ -38,9 +38,10 @@ static const struct bc_column buffers_column =
 
 const struct bc_table *collective_table(const struct collective *collective)
 {
-    const struct bc_table *const with_memory = bc_memory_table(
-        collective->device, &table, offsetof(struct collective_result, staged), MEMORY_COLUMNS);
-    return collective->parameters.buffers == BC_BUFFERS_NEW
-               ? bc_table_with_key(with_memory, buffers_column)
-               : with_memory;
+    const struct bc_table *with = &table;
+    if (collective->device != NULL)
+        with = bc_memory_table(with, offsetof(struct collective_result, staged), MEMORY_COLUMNS);
+    if (collective->parameters.buffers == BC_BUFFERS_NEW)
+        with = bc_table_with_key(with, buffers_column);
+    return with;
 }

@@ -41,14 +41,9 @@ bool collective_reduces(const struct op_kind *kind)
            kind->receive.values == OP_SUM_UP_TO_ME || kind->receive.values == OP_SUM_BELOW_ME;
 }
 
-static bool is_in_host_memory(const struct collective_parameters *p)
-{
-    return p->memory.of[0] == BC_MEMORY_HOST && p->memory.of[1] == BC_MEMORY_HOST;
-}
-
 const char *collective_lacks(const struct op_kind *kind, const struct collective_parameters *p)
 {
-    if (kind->no_elements && (!is_in_host_memory(p) || p->buffers == BC_BUFFERS_NEW))
+    if (kind->no_elements && (!bc_memory_is_host(p->memory.of) || p->buffers == BC_BUFFERS_NEW))
         return "it has no buffers that --memory or --buffers could be about";
     if (!p->in_place)
         return NULL;
@@ -84,7 +79,7 @@ const char *collective_too_large(const struct op_kind *kind, enum op_type type, 
 {
     const struct op_shape shape = shape_of(type, bytes, run);
     /* With --memory also what buffers hold, pinned buffers, and what these hold. */
-    const double times = (is_in_host_memory(p) ? 1.0 : 4.0) + renewed(p);
+    const double times = (bc_memory_is_host(p->memory.of) ? 1.0 : 4.0) + renewed(p);
     if (bytes_of(kind, &shape, p) * times > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
         return "memory";
     return op_passing_of(kind, &shape) == OP_BEYOND ? "what this MPI library can count" : NULL;

@@ -36,7 +36,7 @@ const struct bc_option collective_options[COLLECTIVE_OPTIONS] = {
 bool collective_complete(void *state, struct bc_error *error)
 {
     struct collective_parameters *const p = state;
-    if (!bc_memory_complete(&p->memory, error))
+    if (bc_memory_is_asked(&p->memory) && !bc_memory_complete(&p->memory, error))
         return false;
     return !p->in_place || p->memory.of[0] == p->memory.of[1] ||
            bc_error_set(error,

@@ -227,15 +227,30 @@ const struct bc_program halo_program = {
 
 /* On the device are two arrays, two more with --check, and of each of the two ways to pack faces
    the buffers and the lists of places. */
-static struct bc_device *open_device(const struct halo_parameters *p, struct bc_run *run)
+static void open_memory(struct halo *halo, struct bc_run *run)
 {
+    const struct halo_parameters *const p = &halo->parameters;
     double values = 0.0;
+    if (!bc_memory_is_asked(&p->memory))
+        return;
     for (int i = 0; i < p->local.count; i++) {
         const struct halo_box *const box = &p->local.boxes[i];
         values = fmax(values, (run->settings.check ? 4.0 : 2.0) * (double)halo_array_values(box) +
                                   8.0 * (double)halo_ndata(box));
     }
-    return bc_memory_open(run, &p->memory, sizeof(double) * values, "a smaller --local");
+    halo->device = bc_memory_open(run, &p->memory, sizeof(double) * values, "a smaller --local");
+}
+
+static void open_result(const struct halo *halo, struct bc_run *run)
+{
+    if (halo->device == NULL) {
+        bc_open_result(run, &halo_table, "");
+        return;
+    }
+    bc_open_result(
+        run, bc_memory_table(&halo_table, offsetof(struct halo_result, staged), MEMORY_COLUMNS),
+        "");
+    bc_memory_describe(run, halo->device);
 }
 
 int main(int argc, char **argv)
@@ -244,14 +259,10 @@ int main(int argc, char **argv)
     struct bc_run *const run = bc_start(&halo_program, &halo, argc, argv);
     struct bc_error error = {""};
     make_grid(&halo, run);
-    halo.device = open_device(&halo.parameters, run);
+    open_memory(&halo, run);
     if (!list_rows(&halo, &error)) /* the same on all ranks */
         bc_require(run, false, &error);
-    bc_open_result(run,
-                   bc_memory_table(halo.device, &halo_table, offsetof(struct halo_result, staged),
-                                   MEMORY_COLUMNS),
-                   "");
-    bc_memory_describe(run, halo.device);
+    open_result(&halo, run);
     note_methods(&halo);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)
@@ -259,5 +270,5 @@ int main(int argc, char **argv)
         else /* BC_WRITE */
             write_row(&halo, visit->row);
     BC_MPI(MPI_Comm_free(&halo.comm));
-    return bc_memory_finish(run, halo.device);
+    return bc_finish(run);
 }

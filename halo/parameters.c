@@ -63,8 +63,7 @@ bool halo_parameters_fit(void *state, struct bc_run *run, struct bc_error *error
 
 static void choose_methods(struct halo_parameters *p)
 {
-    const bool in_host_memory =
-        p->memory.of[0] == BC_MEMORY_HOST && p->memory.of[1] == BC_MEMORY_HOST;
+    const bool in_host_memory = bc_memory_is_host(p->memory.of);
     p->packs = p->in_window = false;
     for (int i = 0; i < HALO_METHODS; i++) {
         const struct halo_method *const method = halo_methods[i];
@@ -80,7 +79,7 @@ static void choose_methods(struct halo_parameters *p)
 bool halo_parameters_complete(void *state, struct bc_error *error)
 {
     struct halo_parameters *const p = state;
-    if (!bc_memory_complete(&p->memory, error))
+    if (bc_memory_is_asked(&p->memory) && !bc_memory_complete(&p->memory, error))
         return false;
     choose_methods(p);
     return complete_dims(p, error) && halo_read_boxes(&p->local, error);

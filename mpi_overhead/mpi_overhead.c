@@ -58,7 +58,8 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 
 static bool complete(void *state, struct bc_error *error)
 {
-    return bc_memory_complete(&((struct overhead_parameters *)state)->memory, error);
+    struct overhead_parameters *const p = state;
+    return !bc_memory_is_asked(&p->memory) || bc_memory_complete(&p->memory, error);
 }
 
 /* ---- what all rows share --------------------------------------------------------------------- */
@@ -93,7 +94,8 @@ static void open_overhead(struct mpi_overhead *bench, struct bc_run *run)
     BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, place % half, place, &bench->exchange.pair));
     note_pairs(bench,
                bc_node_order_rank(&bench->by_node, place < half ? place + half : place - half));
-    bc_memory_describe(run, bench->device);
+    if (bench->device != NULL)
+        bc_memory_describe(run, bench->device);
     bench->rate = bc_work_calibrate();
 }
 
@@ -262,10 +264,12 @@ static const char *varying_keys(const struct overhead_parameters *p)
 }
 
 /* A buffer, what it is to hold, and a new one before the former is freed. */
-static struct bc_device *open_device(const struct overhead_parameters *p, struct bc_run *run)
+static void open_memory(struct mpi_overhead *bench, struct bc_run *run)
 {
+    const struct overhead_parameters *const p = &bench->parameters;
     const double bytes = 3.0 * (double)bc_size_list_max(&p->sizes);
-    return bc_memory_open(run, &p->memory, bytes, MEMORY_ADVICE);
+    if (bc_memory_is_asked(&p->memory))
+        bench->device = bc_memory_open(run, &p->memory, bytes, MEMORY_ADVICE);
 }
 
 static const struct bc_table *table_of(const struct mpi_overhead *bench)
@@ -282,7 +286,7 @@ int main(int argc, char **argv)
 {
     struct mpi_overhead bench;
     struct bc_run *const run = bc_start(&mpi_overhead_program, &bench, argc, argv);
-    bench.device = open_device(&bench.parameters, run);
+    open_memory(&bench, run);
     bc_open_result(run, table_of(&bench), varying_keys(&bench.parameters));
     open_overhead(&bench, run);
     list_rows(&bench);
@@ -292,5 +296,5 @@ int main(int argc, char **argv)
         else
             write_row(&bench, visit->row);
     close_overhead(&bench);
-    return bc_memory_finish(run, bench.device);
+    return bc_finish(run);
 }

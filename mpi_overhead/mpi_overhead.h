@@ -3,7 +3,6 @@
 #pragma once
 
 #include "common/work/work.h"
-#include "common/device/buffer.h"
 #include "common/device/memory.h"
 #include "common/job/node_order.h"
 #include "common/mpi/large_count.h"

@@ -7,7 +7,6 @@
  */
 #pragma once
 
-#include "common/device/buffer.h"
 #include "common/device/memory.h"
 #include "common/mpi/large_count.h"
 #include "common/job/node_order.h"

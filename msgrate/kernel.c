@@ -1,6 +1,7 @@
 /* The timed regions of msgrate: four message patterns with two-sided communication, as specified by
    the Sandia message rate benchmark (SMB). */
 #include "common/clock/clock.h"
+#include "common/device/buffer.h"
 #include "common/mpi/mpi_check.h"
 #include "msgrate/exchange.h"
 

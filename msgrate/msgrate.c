@@ -154,22 +154,35 @@ static const struct bc_table *table_of(const struct msgrate_bench *bench)
 {
     if (bench->parameters.machine_readable)
         return &msgrate_machine_table;
-    const struct bc_table *const table = bc_memory_table(
-        bench->device, &msgrate_table, offsetof(struct msgrate_result, staged), MEMORY_COLUMNS);
-    return bench->parameters.buffers == BC_BUFFERS_NEW
-               ? bc_table_with_key(table, msgrate_buffers_column)
-               : table;
+    const struct bc_table *table = &msgrate_table;
+    if (bench->device != NULL)
+        table = bc_memory_table(table, offsetof(struct msgrate_result, staged), MEMORY_COLUMNS);
+    if (bench->parameters.buffers == BC_BUFFERS_NEW)
+        table = bc_table_with_key(table, msgrate_buffers_column);
+    return table;
+}
+
+static void open_memory(struct msgrate_bench *bench, struct bc_run *run)
+{
+    const struct msgrate_parameters *const p = &bench->parameters;
+    if (bc_memory_is_asked(&p->memory))
+        bench->device =
+            bc_memory_open(run, &p->memory, msgrate_device_bytes(p, run), MSGRATE_MEMORY_ADVICE);
+}
+
+static void open_result(const struct msgrate_bench *bench, struct bc_run *run)
+{
+    bc_open_result(run, table_of(bench), "");
+    if (bench->device != NULL)
+        bc_memory_describe(run, bench->device);
 }
 
 int main(int argc, char **argv)
 {
     struct msgrate_bench bench;
     struct bc_run *const run = bc_start(&msgrate_program, &bench, argc, argv);
-    bench.device =
-        bc_memory_open(run, &bench.parameters.memory, msgrate_device_bytes(&bench.parameters, run),
-                       MSGRATE_MEMORY_ADVICE);
-    bc_open_result(run, table_of(&bench), "");
-    bc_memory_describe(run, bench.device);
+    open_memory(&bench, run);
+    open_result(&bench, run);
     run->row_shares = patterns_of(&bench.parameters); /* --max-time is for each pattern */
     msgrate_open(&bench, run);
     list_rows(&bench);
@@ -179,5 +192,5 @@ int main(int argc, char **argv)
         else /* BC_WRITE */
             write_row(&bench, visit->row);
     msgrate_close(&bench);
-    return bc_memory_finish(run, bench.device);
+    return bc_finish(run);
 }

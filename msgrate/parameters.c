@@ -57,7 +57,7 @@ static bool flushes_llc(const struct msgrate_parameters *p)
 bool msgrate_complete(void *state, struct bc_error *error)
 {
     struct msgrate_parameters *const p = state;
-    if (!bc_memory_complete(&p->memory, error))
+    if (bc_memory_is_asked(&p->memory) && !bc_memory_complete(&p->memory, error))
         return false;
     if (flushes_llc(p)) {
         p->cache_bytes = (int64_t)bc_llc_flush_bytes();

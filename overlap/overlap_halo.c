@@ -295,5 +295,5 @@ int main(int argc, char **argv)
         else
             write_row(&halo, visit->row);
     overlap_close(&halo.overlap);
-    return bc_memory_finish(run, overlap_device(&halo.overlap));
+    return bc_finish(run);
 }

@@ -186,5 +186,5 @@ int main(int argc, char **argv)
         else
             write_row(&state, visit->row);
     overlap_close(&state.overlap);
-    return bc_memory_finish(run, overlap_device(&state.overlap));
+    return bc_finish(run);
 }

@@ -79,7 +79,7 @@ bool pingpong_parameters_complete(void *state, struct bc_error *error)
                             "--min-ndata: %lld is more than --max-ndata, %lld: lower the one or "
                             "raise the other",
                             (long long)limits->min_ndata, (long long)limits->max_ndata);
-    return bc_memory_complete(&p->memory, error);
+    return !bc_memory_is_asked(&p->memory) || bc_memory_complete(&p->memory, error);
 }
 
 bool pingpong_can_arrange(int arrangement, int ranks)

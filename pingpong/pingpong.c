@@ -175,7 +175,8 @@ static void open_pingpong(struct pingpong *pingpong, struct bc_run *run)
     const bool idle = find_part(pingpong, PINGPONG_SINGLE).partner < 0;
     BC_MPI(
         MPI_Comm_split(MPI_COMM_WORLD, idle ? MPI_UNDEFINED : 0, run->job.rank, &pingpong->pair));
-    bc_memory_describe(run, pingpong->device);
+    if (pingpong->device != NULL)
+        bc_memory_describe(run, pingpong->device);
     note_limits(p, run);
 }
 
@@ -405,27 +406,29 @@ const struct bc_program pingpong_program = {
 };
 
 /* With --check each has another buffer, to fill from and to compare with. */
-static struct bc_device *open_device(const struct pingpong_parameters *p, struct bc_run *run)
+static void open_memory(struct pingpong *pingpong, struct bc_run *run)
 {
+    const struct pingpong_parameters *const p = &pingpong->parameters;
     const double bytes = pingpong_needed_bytes(p, &p->limits) * (run->settings.check ? 2.0 : 1.0);
-    return bc_memory_open(run, &p->memory, bytes, MEMORY_ADVICE);
+    if (bc_memory_is_asked(&p->memory))
+        pingpong->device = bc_memory_open(run, &p->memory, bytes, MEMORY_ADVICE);
 }
 
 static const struct bc_table *table_of(const struct pingpong *pingpong)
 {
-    const struct bc_table *const table =
-        bc_memory_table(pingpong->device, &pingpong_table, offsetof(struct pingpong_result, staged),
-                        MEMORY_COLUMNS);
-    return pingpong->parameters.buffers == BC_BUFFERS_NEW
-               ? bc_table_with_key(table, pingpong_buffers_column)
-               : table;
+    const struct bc_table *table = &pingpong_table;
+    if (pingpong->device != NULL)
+        table = bc_memory_table(table, offsetof(struct pingpong_result, staged), MEMORY_COLUMNS);
+    if (pingpong->parameters.buffers == BC_BUFFERS_NEW)
+        table = bc_table_with_key(table, pingpong_buffers_column);
+    return table;
 }
 
 int main(int argc, char **argv)
 {
     struct pingpong pingpong;
     struct bc_run *const run = bc_start(&pingpong_program, &pingpong, argc, argv);
-    pingpong.device = open_device(&pingpong.parameters, run);
+    open_memory(&pingpong, run);
     const bool is_one = pingpong_arrangements(&pingpong.parameters, run->job.ranks) == 1;
     bc_open_result(run, table_of(&pingpong), is_one ? "" : "arrangement,");
     open_pingpong(&pingpong, run);
@@ -438,5 +441,5 @@ int main(int argc, char **argv)
         else /* BC_WRITE */
             write_row(&pingpong, visit->row);
     close_pingpong(&pingpong);
-    return bc_memory_finish(run, pingpong.device);
+    return bc_finish(run);
 }

@@ -4,7 +4,6 @@
 
 #include "common/coarray/coarray.h"
 #include "common/coarray/transfers.h"
-#include "common/device/buffer.h"
 #include "common/device/memory.h"
 #include "common/mpi/large_count.h"
 #include "common/run/run.h"

@@ -175,28 +175,19 @@ void *bc_device_allocate(struct bc_device *device, enum bc_memory memory, size_t
 {
     enum { FOR_ALL = 1 }; /* contexts, and streams */
     void *start = NULL;
-    int error = 0;
-    switch (memory) {
-    case BC_MEMORY_HOST:
-        return bc_allocate_pages(bytes, "no memory for %zu bytes", bytes);
-    case BC_MEMORY_PINNED:
+    int error;
+    if (memory == BC_MEMORY_PINNED)
         error = device->driver.allocate_pinned(&start, bytes, FOR_ALL);
-        break;
-    case BC_MEMORY_DEVICE:
+    else if (memory == BC_MEMORY_DEVICE)
         error = device->driver.allocate(&start, bytes);
-        break;
-    case BC_MEMORY_MANAGED:
+    else
         error = device->driver.allocate_managed(&start, bytes, FOR_ALL);
-        break;
-    }
     return error == 0 ? start : NULL;
 }
 
 void bc_device_free(struct bc_device *device, enum bc_memory memory, void *start)
 {
-    if (memory == BC_MEMORY_HOST)
-        free(start);
-    else if (memory == BC_MEMORY_PINNED)
+    if (memory == BC_MEMORY_PINNED)
         CHECK(device, device->driver.release_pinned(start));
     else
         CHECK(device, device->driver.release(start));

@@ -7,25 +7,11 @@
  */
 #pragma once
 
+#include "common/memory/buffer.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-/* Where a buffer lies. */
-enum bc_memory {
-    BC_MEMORY_HOST,
-    BC_MEMORY_PINNED, /* host memory that the device reads and writes by itself */
-    BC_MEMORY_DEVICE,
-    BC_MEMORY_MANAGED /* moves to where it is used */
-};
-
-/* Whether a program that hands MPI host memory only has to copy such a buffer. */
-static inline bool bc_memory_needs_copy(enum bc_memory memory)
-{
-    return memory == BC_MEMORY_DEVICE || memory == BC_MEMORY_MANAGED;
-}
-
-struct bc_device;
 
 /* What is known of a device. */
 struct bc_device_facts {
@@ -51,8 +37,8 @@ void bc_device_close(struct bc_device *device);
 
 const struct bc_device_facts *bc_device_facts(const struct bc_device *device);
 
-/* Memory of one of the kinds; NULL without room. Free with the same kind. `device` may be NULL with
-   BC_MEMORY_HOST. Host memory is whole pages, filled with zeros; other memory isn't set. */
+/* Memory of one of the kinds but BC_MEMORY_HOST, which isn't set; NULL without room. Free with the
+   same kind. */
 void *bc_device_allocate(struct bc_device *device, enum bc_memory memory, size_t bytes);
 void bc_device_free(struct bc_device *device, enum bc_memory memory, void *start);
 

@@ -1,4 +1,5 @@
 #include "common/measure/verdict.h"
+#include "common/device/buffer.h"
 #include "common/device/memory.h"
 
 #include "common/memory/allocate.h"
@@ -27,11 +28,6 @@ static int kind_of(const char *word, size_t length)
     return kind;
 }
 
-static bool is_in_host_memory(const struct bc_memory_options *options)
-{
-    return options->of[0] == BC_MEMORY_HOST && options->of[1] == BC_MEMORY_HOST;
-}
-
 bool bc_memory_complete(struct bc_memory_options *options, struct bc_error *error)
 {
     const char *const words = options->words;
@@ -46,7 +42,7 @@ bool bc_memory_complete(struct bc_memory_options *options, struct bc_error *erro
                             words);
     options->of[0] = (enum bc_memory)of[0];
     options->of[1] = (enum bc_memory)of[1];
-    return options->works || !is_in_host_memory(options) || options->number < 0 ||
+    return options->works || !bc_memory_is_host(options->of) || options->number < 0 ||
            bc_error_set(error,
                         "--device: all buffers lie in host memory: use --memory=device, too");
 }
@@ -73,7 +69,7 @@ static const char *without_device(const struct bc_memory_options *options)
 {
     if (!options->works)
         return "--memory=host";
-    return is_in_host_memory(options) ? "--work=host" : "--memory=host --work=host";
+    return bc_memory_is_host(options->of) ? "--work=host" : "--memory=host --work=host";
 }
 
 /* Why this rank can't use its device, and what would do; false if it can. */
@@ -92,12 +88,15 @@ static bool is_refused(const struct bc_memory_options *options, const struct bc_
     return device == NULL || bytes > free_bytes;
 }
 
+static void close_device(void *device) { bc_device_close(device); }
+
 struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_options *options,
                                  double bytes, const char *advice)
 {
     char reason[BC_DEVICE_REASON_LENGTH] = "", text[BC_DEVICE_REASON_LENGTH + 64] = "";
     struct bc_error error = {""};
-    if (is_in_host_memory(options) && !options->works)
+    const bool is_host = bc_memory_is_host(options->of);
+    if (is_host && !options->works)
         return NULL;
     struct bc_device *const device =
         bc_device_open((int)options->number, run->job.node_rank, reason);
@@ -105,22 +104,17 @@ struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_opti
     const bool refused = is_refused(options, device, bytes, advice, reason, text, sizeof text);
     int failing = refused ? run->job.rank : run->job.ranks;
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &failing, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
-    if (failing == run->job.ranks)
+    if (failing == run->job.ranks) {
+        bc_buffer_set_functions(&bc_device_buffer_functions);
+        bc_run_at_end(run, close_device, device);
         return device;
+    }
     BC_MPI(MPI_Bcast(text, (int)sizeof text, MPI_CHAR, failing, MPI_COMM_WORLD));
     bc_error_set(&error, "%s%.80s: rank %d: %s",
-                 is_in_host_memory(options) ? "--work=" : "--memory=",
-                 is_in_host_memory(options) ? "device" : options->words, failing, text);
+                 is_host ? "--work=" : "--memory=", is_host ? "device" : options->words, failing,
+                 text);
     bc_require(run, false, &error);
     return NULL;
-}
-
-int bc_memory_finish(struct bc_run *run, struct bc_device *device)
-{
-    const int status = bc_finish(run);
-    if (device != NULL)
-        bc_device_close(device);
-    return status;
 }
 
 /* ---- the staged counterpart ------------------------------------------------------------------ */
@@ -171,12 +165,9 @@ static void append(struct bc_column *columns, size_t *count, const struct bc_col
     }
 }
 
-const struct bc_table *bc_memory_table(const struct bc_device *device, const struct bc_table *own,
-                                       size_t at, const char *main)
+const struct bc_table *bc_memory_table(const struct bc_table *own, size_t at, const char *main)
 {
     static struct bc_table table;
-    if (device == NULL)
-        return own;
     struct bc_column *const columns =
         bc_allocate(own->count + COUNT(staged_columns), sizeof *columns, "no memory for a table");
     struct bc_column memory = memory_column;
@@ -189,23 +180,6 @@ const struct bc_table *bc_memory_table(const struct bc_device *device, const str
     }
     table = (struct bc_table){.columns = columns, .count = count, .main = main};
     return bc_table_with_key(&table, memory);
-}
-
-const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_column key)
-{
-    /* Kept until the program ends, which may be at any time. */
-    static struct made {
-        struct bc_table table;
-        struct made *former;
-    } * newest;
-    struct made *const made = bc_allocate(1, sizeof *made, "no memory for a table");
-    struct bc_column *const columns =
-        bc_allocate(own->count + 1, sizeof *columns, "no memory for a table");
-    columns[0] = key;
-    memcpy(columns + 1, own->columns, own->count * sizeof *columns);
-    *made = (struct made){{columns, own->count + 1, own->main, own->spare}, newest};
-    newest = made;
-    return &made->table;
 }
 
 /* ---- what is said ---------------------------------------------------------------------------- */
@@ -254,8 +228,6 @@ static void note_kinds(struct bc_output *output)
 
 void bc_memory_describe(const struct bc_run *run, const struct bc_device *device)
 {
-    if (device == NULL)
-        return;
     const struct bc_device_facts *const facts = bc_device_facts(device);
     int sharing = ranks_on_device(run, device);
     BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &sharing, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD));

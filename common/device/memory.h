@@ -6,6 +6,8 @@
 #include "common/device/device.h"
 #include "common/run/program.h"
 
+#include <string.h>
+
 /* Buffers of two kinds: of[0] those of what is sent, of[1] of what is received; where a buffer does
    both, of[0] those of the ranks that send first. */
 struct bc_memory_options {
@@ -33,13 +35,29 @@ struct bc_memory_options {
         .words = "host", .number = -1                                                              \
     }
 
+/* A row for a program's table of options; `at` is the offset of an int, an enum bc_buffers. */
+#define BC_BUFFERS_OPTION(offset)                                                                  \
+    {                                                                                              \
+        "buffers", BC_CHOICE, (offset),                                                            \
+            .choices = "reused|new",                                                               \
+            .help = "new: memory that is allocated before each repetition, outside its time, so "  \
+                    "that the time has in it what MPI does at a buffer's first use"                \
+    }
+
+/* True if the options need a device or say so: a run without them enters no function of
+   common/device/. */
+static inline bool bc_memory_is_asked(const struct bc_memory_options *options)
+{
+    return options->works || options->number >= 0 || strcmp(options->words, "host") != 0;
+}
+
 /* Reads the words. False with the error set. Local. */
 bool bc_memory_complete(struct bc_memory_options *options, struct bc_error *error);
 
-/* Opens each rank's device, on which a rank's buffers will need `bytes` bytes; NULL where all
-   buffers lie in host memory and no work needs it. Ends the run with exit status 2 and the first
-   failing rank's reason; `advice` says what would do where there is too little memory. Collective,
-   before bc_open_result. */
+/* Opens each rank's device, on which a rank's buffers will need `bytes` bytes, until the run's end;
+   NULL where all buffers lie in host memory and no work needs it. Ends the run with exit status 2
+   and the first failing rank's reason; `advice` says what would do where there is too little
+   memory. Collective, before bc_open_result. */
 struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_options *options,
                                  double bytes, const char *advice);
 
@@ -61,18 +79,10 @@ struct bc_staged bc_staged_of(const struct bc_memory_options *options,
 
 /* The program's table with the columns of a struct bc_staged, which lies at offset `at` of its
    result: the key memory first; staged_us, direct_gain_pct, each with _lo and _hi, and
-   direct_verdict before the column `visits`. `main` names the main columns. The program's own table
-   where `device` is NULL. The result stays as long as the run. Local. */
-const struct bc_table *bc_memory_table(const struct bc_device *device, const struct bc_table *own,
-                                       size_t at, const char *main);
-
-/* The table with one more key in front. The result stays as long as the run. Local. */
-const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_column key);
-
-/* Ends the run (bc_finish), and then what it used of the device, which may be NULL. Returns the
-   exit status. Collective. */
-int bc_memory_finish(struct bc_run *run, struct bc_device *device);
+   direct_verdict before the column `visits`. `main` names the main columns. The result stays as
+   long as the run. Local. */
+const struct bc_table *bc_memory_table(const struct bc_table *own, size_t at, const char *main);
 
 /* Writes notes: the devices, what the MPI library claims of them, and a warning where ranks share
-   one. Nothing where `device` is NULL. Collective, after bc_open_result. */
+   one. Collective, after bc_open_result. */
 void bc_memory_describe(const struct bc_run *run, const struct bc_device *device);

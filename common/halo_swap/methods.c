@@ -68,11 +68,11 @@ double *halo_allocate_values(const struct halo_exchange *exchange, int64_t count
 {
     const struct halo_space *const space = &exchange->space;
     const size_t bytes = (size_t)bc_window_bytes(count);
+    if (space->memory == BC_MEMORY_HOST)
+        return bc_allocate_pages(bytes, "no memory for %zu bytes", bytes);
     double *const values = bc_device_allocate(space->device, space->memory, bytes);
     if (values == NULL)
         bc_abort("no memory for %lld values: use a smaller --local", (long long)count);
-    if (space->memory == BC_MEMORY_HOST)
-        return values;
     void *const zeros = bc_allocate(1, bytes, "no memory for %zu bytes", bytes);
     bc_device_copy(space->device, values, zeros, bytes);
     bc_device_wait(space->device);
@@ -82,6 +82,8 @@ double *halo_allocate_values(const struct halo_exchange *exchange, int64_t count
 
 void halo_free_values(const struct halo_exchange *exchange, double *values)
 {
-    if (values != NULL)
+    if (exchange->space.memory == BC_MEMORY_HOST)
+        free(values);
+    else if (values != NULL)
         bc_device_free(exchange->space.device, exchange->space.memory, values);
 }

@@ -1,5 +1,7 @@
 #include "common/operations/buffers.h"
 
+#include "common/device/device.h"
+
 #include <math.h>
 #include <string.h>
 

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "common/device/buffer.h"
+#include "common/memory/buffer.h"
 #include "common/job/job.h"
 #include "common/mpi/large_count.h"
 #include "common/operations/counts.h"

@@ -2,6 +2,7 @@
 
 #include "common/memory/allocate.h"
 #include "common/job/node_order.h"
+#include "common/run/run.h"
 
 #include <stdlib.h>
 

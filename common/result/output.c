@@ -266,6 +266,25 @@ void bc_output_header(struct bc_output *output)
                          output->lines.left_out.start);
 }
 
+/* ---- tables ---------------------------------------------------------------------------------- */
+
+const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_column key)
+{
+    /* Kept until the program ends, which may be at any time. */
+    static struct made {
+        struct bc_table table;
+        struct made *former;
+    } * newest;
+    struct made *const made = bc_allocate(1, sizeof *made, "no memory for a table");
+    struct bc_column *const columns =
+        bc_allocate(own->count + 1, sizeof *columns, "no memory for a table");
+    columns[0] = key;
+    memcpy(columns + 1, own->columns, own->count * sizeof *columns);
+    *made = (struct made){{columns, own->count + 1, own->main, own->spare}, newest};
+    newest = made;
+    return &made->table;
+}
+
 /* ---- rows ------------------------------------------------------------------------------------ */
 
 void bc_output_row(struct bc_output *output, const void *result)

@@ -122,6 +122,9 @@ struct bc_table {
                           line has at most 100 characters; NULL: none */
 };
 
+/* The table with one more key in front. The result stays as long as the process. */
+const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_column key);
+
 /* The first of these names, which have commas in between, that is no column, and its length; NULL
    if all are. */
 const char *bc_table_lacks(const struct bc_table *table, const char *names, size_t *length);

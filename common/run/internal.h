@@ -10,6 +10,12 @@
 
 struct bc_sweep; /* the rows and their visits (visits.c) */
 
+/* Called by bc_finish; `function` NULL: nothing is. */
+struct bc_end {
+    bc_end_fn *function;
+    void *context;
+};
+
 struct bc_own_run {
     void *state; /* the program's */
     int argc;    /* the command line, as MPI leaves it */
@@ -22,6 +28,7 @@ struct bc_own_run {
     bool limits_time, fixes_visits; /* --max-time and --visits were given */
     struct bc_sweep *sweep;         /* NULL: no rows yet */
     struct bc_contention contention;
+    struct bc_end end;
     FILE *dump;       /* --dump-samples; NULL on all ranks but rank 0 */
     int dump_problem; /* errno of what the dump lost, or 0 */
 };

@@ -358,8 +358,14 @@ void bc_open_result(struct bc_run *run, const struct bc_table *table, const char
 
 /* ---- ending ---------------------------------------------------------------------------------- */
 
+void bc_run_at_end(struct bc_run *run, bc_end_fn *function, void *context)
+{
+    run->own->end = (struct bc_end){function, context};
+}
+
 int bc_finish(struct bc_run *run)
 {
+    const struct bc_end end = run->own->end;
     int status = run->failed || run->signal != 0 ? BC_EXIT_FAILED : BC_EXIT_DONE;
     if (run->window != NULL)
         bc_start_window_conclude(run->window, run->output);
@@ -368,5 +374,7 @@ int bc_finish(struct bc_run *run)
         status = bc_files_close(run, status);
     bc_harness_bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     leave(run, status);
+    if (end.function != NULL)
+        end.function(end.context);
     return status;
 }

@@ -102,6 +102,11 @@ struct bc_visit *bc_next_visit(struct bc_run *run);
    may be written on rank 0 alone. */
 void bc_write_row(struct bc_run *run, const void *result);
 
-/* Marks the end of the result and finalizes MPI. Returns the exit status, the same on every rank.
- */
+typedef void bc_end_fn(void *context);
+
+/* Has bc_finish call `function` with `context` once MPI is finalized: one function a run. Local. */
+void bc_run_at_end(struct bc_run *run, bc_end_fn *function, void *context);
+
+/* Marks the end of the result, finalizes MPI and calls what bc_run_at_end has been given. Returns
+   the exit status, the same on every rank. */
 int bc_finish(struct bc_run *run);

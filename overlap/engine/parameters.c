@@ -150,7 +150,9 @@ bool overlap_parameters_complete(void *state, struct bc_error *error)
     struct overlap_parameters *const p = state;
     struct bc_size_list list = {0};
     p->memory.works = p->work == OVERLAP_WORK_DEVICE;
-    if (!bc_memory_complete(&p->memory, error) || !read_sizes(p, error))
+    if (bc_memory_is_asked(&p->memory) && !bc_memory_complete(&p->memory, error))
+        return false;
+    if (!read_sizes(p, error))
         return false;
     if (strcmp(p->test_calls_text, "auto") == 0) {
         p->test_calls[0] = OVERLAP_AUTO;

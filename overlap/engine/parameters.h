@@ -1,7 +1,6 @@
 /* The options of the suite. */
 #pragma once
 
-#include "common/device/buffer.h"
 #include "common/device/memory.h"
 #include "common/operations/operation.h"
 #include "common/run/program.h"

@@ -29,5 +29,5 @@ int overlap_main(const struct bc_program *program, int argc, char **argv)
         }
     }
     overlap_close(&overlap);
-    return bc_memory_finish(run, overlap_device(&overlap));
+    return bc_finish(run);
 }

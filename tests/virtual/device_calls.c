@@ -38,7 +38,7 @@ static bool are_same(const double *a, const double *b)
 static void try_memory(struct bc_device *device, const double *data)
 {
     double back[COUNT];
-    for (int memory = BC_MEMORY_HOST; memory <= BC_MEMORY_MANAGED; memory++) {
+    for (int memory = BC_MEMORY_PINNED; memory <= BC_MEMORY_MANAGED; memory++) {
         double *const there = bc_device_allocate(device, (enum bc_memory)memory, sizeof back);
         const int64_t start_ns = world_now_ns;
         bc_device_copy(device, there, data, sizeof back);

@@ -1,0 +1,90 @@
+/*
+ * A buffer that MPI gets: what it is to hold, what it holds, and other memory for each repetition
+ * (--buffers=new). Buffers lie in host memory; those on a device are its functions' (struct
+ * bc_buffer_functions).
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* Where a buffer lies. */
+enum bc_memory {
+    BC_MEMORY_HOST,
+    BC_MEMORY_PINNED, /* host memory that the device reads and writes by itself */
+    BC_MEMORY_DEVICE,
+    BC_MEMORY_MANAGED /* moves to where it is used */
+};
+
+/* Whether a program that hands MPI host memory only has to copy such a buffer. */
+static inline bool bc_memory_needs_copy(enum bc_memory memory)
+{
+    return memory == BC_MEMORY_DEVICE || memory == BC_MEMORY_MANAGED;
+}
+
+/* True if buffers of both kinds lie in host memory. */
+static inline bool bc_memory_is_host(const enum bc_memory of[2])
+{
+    return of[0] == BC_MEMORY_HOST && of[1] == BC_MEMORY_HOST;
+}
+
+/* Whether MPI gets the same memory again, or memory that was allocated since: --buffers. The
+   allocator may choose an address that MPI has seen, as in any program. */
+enum bc_buffers { BC_BUFFERS_REUSED, BC_BUFFERS_NEW };
+
+/* The word of the choice. */
+static inline const char *bc_buffers_word(int buffers)
+{
+    return buffers == BC_BUFFERS_NEW ? "new" : "reused";
+}
+
+struct bc_device;
+
+struct bc_buffer {
+    struct bc_device *device; /* may be NULL with BC_MEMORY_HOST */
+    enum bc_memory memory;
+    size_t bytes;
+    void *start; /* what MPI gets */
+    /* In host memory: what bc_buffer_write writes, and what bc_buffer_read has read; `start` itself
+       with BC_MEMORY_HOST. */
+    void *image;
+    void *copy; /* of the image, on the device; NULL with BC_MEMORY_HOST */
+};
+
+/* All functions are local. */
+
+/* Makes a buffer of zeros. Without memory ends the job with the advice to use `advice`. `image`:
+   bc_buffer_write and bc_buffer_read will be called. */
+void bc_buffer_create(struct bc_buffer *buffer, struct bc_device *device, enum bc_memory memory,
+                      size_t bytes, bool image, const char *advice);
+void bc_buffer_destroy(struct bc_buffer *buffer);
+
+/* A buffer in host memory of the caller's, who frees it. */
+struct bc_buffer bc_buffer_in(void *memory, size_t bytes);
+
+/* Moves the buffer to memory that is allocated now, and frees the former: `start` changes, what the
+   buffer holds doesn't. MPI must not be using it. */
+void bc_buffer_renew(struct bc_buffer *buffer);
+
+/* Fills the first `bytes` bytes from the image: where the device can, by a kernel, as a program
+   fills its buffers. MPI may read them on return: the kernel has ended. */
+void bc_buffer_write(struct bc_buffer *buffer, size_t bytes);
+
+/* Reads the first `bytes` bytes into the image by a copy. False if a kernel sees other data there
+   than the copy has. */
+bool bc_buffer_read(struct bc_buffer *buffer, size_t bytes);
+
+/* ---- for common/device/ ---------------------------------------------------------------------- */
+
+/* The same functions of buffers that lie on a device. `create` finds device, memory and bytes
+   set. */
+struct bc_buffer_functions {
+    void (*create)(struct bc_buffer *buffer, bool image, const char *advice);
+    void (*destroy)(struct bc_buffer *buffer);
+    void (*renew)(struct bc_buffer *buffer);
+    void (*write)(struct bc_buffer *buffer, size_t bytes);
+    bool (*read)(struct bc_buffer *buffer, size_t bytes);
+};
+
+/* Sets the functions, which must stay as long as the run. Before such a buffer is made. */
+void bc_buffer_set_functions(const struct bc_buffer_functions *functions);
