@@ -1,7 +1,6 @@
 """Command lines: options as the benchmarks have them, and errors of one line."""
 
 import argparse
-import difflib
 import errno
 import math
 import os
@@ -51,12 +50,6 @@ def say(text):
 def discard(stream):
     """Lets the stream lead to nowhere."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
-
-
-def meant(word, names):
-    """": did you mean …?" with the name that is most like a word; "" where none is like it."""
-    close = difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.7)
-    return f": did you mean {close[0]}?" if close else ""
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
@@ -127,8 +120,7 @@ class Parser(argparse.ArgumentParser):
         if not word.startswith("-"):
             self.error(f"'{word:.200}': not an option: see --help")
         name = word.partition("=")[0]
-        names = [name for action in self._actions for name in action.option_strings]
-        self.error(f"{name:.200}: no such option{meant(name, names) or ': see --help'}")
+        self.error(f"{name:.200}: no such option: see --help")
 
     def error(self, message):
         complain(self.prog, message)

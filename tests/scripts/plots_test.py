@@ -128,7 +128,7 @@ class Usage(PlotsCase):
         assert self.results.script("report.sh", "new", "--nonsense", status=2).stderr.startswith(
             "report.sh: --nonsense: no such option: see --help")
         assert self.results.script("report.sh", "new", "--outptu=made.html", status=2).stderr == (
-            "report.sh: --outptu: no such option: did you mean --output?\n")
+            "report.sh: --outptu: no such option: see --help\n")
 
     def test_failed_launches(self):
         """Those of a suite's record that weren't measured again."""

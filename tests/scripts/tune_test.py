@@ -52,6 +52,7 @@ error) echo "Fatal error in PMPI_Allreduce: Other MPI error" >&2; exit 1 ;;
 esac
 [ "$name$FAULT" != defaultless ] || exit 3
 exec >"$output"
+echo "# benchmark: collective"
 echo "# mpi_library: MPICH 4.0 (pretended)"
 for variable in $(echo "$COMMCOST_VARIABLES" | tr -d =); do
     eval "[ -z \"\${$variable+x}\" ] || echo \"# mpi_variable: $variable=\$$variable\""

@@ -1,4 +1,4 @@
-"""Which of varied settings is best (commcost.vary, as run_suite.sh --vary has it): named where one
+"""Which of varied settings is best (best_setting.py, as run_suite.sh --vary has it): named where one
 is, and none where nothing depends on the setting."""
 
 import os

@@ -54,7 +54,7 @@ def openmpi_of(choices, folder, version):
     path = program_that_says(folder, "ompi_info", "ompi:version:full:{}\n".format(version) + "".join(
         "mca:coll:tuned:param:coll_tuned_{}_algorithm:enumerator:value:{}:{}\n".format(operation, number, choice)
         for operation, several in choices.items() for number, choice in enumerate(["ignore", *several])))
-    return mpi_libraries.OpenMpi(lambda name: path)
+    return mpi_libraries.OpenMpi(None, lambda name: path)
 
 
 def mpich_chooses(path, operation, ranks, size):

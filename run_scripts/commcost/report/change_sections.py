@@ -24,7 +24,7 @@ def changes_from(base, new):
 
 
 def comparison_section(comparison, refused):
-    """What changed from the base (compare.Comparison), slower rows first, the largest change first; or why nothing can
+    """What changed from the base (row_changes.Comparison), slower rows first, the largest change first; or why nothing can
     be compared."""
     if refused:
         return Section("comparison", "What changed, row by row", [Text(f"Nothing can be compared: {refused}.")])

@@ -1,6 +1,6 @@
 """plot.sh: draws results with gnuplot, whose programs are in run_scripts/plots.
 
-gnuplot gets the table and the settings of each panel (panels.py).
+gnuplot gets the table and the settings of each panel (picture_panels.py).
 """
 
 import os

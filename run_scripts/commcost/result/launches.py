@@ -66,10 +66,6 @@ class Series:
         self._launches.append(launch)
         self._values.append(value)
 
-    def add_all(self, other):
-        self._launches.extend(other._launches)
-        self._values.extend(other._values)
-
     def pairs(self):
         """Launches and values, in the order in which they were read."""
         return zip(self._launches, self._values)
@@ -259,29 +255,21 @@ class Launches:
         common = Schema(benchmark, tuple(key for key in files[0].keys if all(key in file.keys for file in files)))
         quantities = set.intersection(*({name for _, name, _ in file.quantities()} for file in files))
 
-        def shortened(schema, keys):
-            if schema.benchmark != benchmark:
-                return schema, keys
+        def shortened(schema, keys, _):
             cells = dict(zip(schema.keys, keys))
             return common, tuple(cells[key] for key in common.keys)
 
-        rows = {}
-        for row, by_launch in self._rows.items():
-            there = rows.setdefault(shortened(*row), {})
-            for launch in there.keys() & by_launch.keys():
-                short, path = next(file.path for file in files if file.is_short), self.launches[launch].result.path
-                self.warnings.append(f"{short:.{PATH_SHOWN}} lacks keys by which rows of {path:.{PATH_SHOWN}} differ: "
-                                     "write it with --columns=all")
-                return
-            there.update(by_launch)
-        series, self._rows, self.series = self.series, rows, {}
-        for (schema, keys, quantity), one in series.items():
-            if schema.benchmark == benchmark and quantity not in quantities:
-                continue
-            one.schema, one.keys = shortened(schema, keys)
-            kept = self.series.setdefault((one.schema, one.keys, quantity), one)
-            if kept is not one:
-                kept.add_all(one)
+        met = set()
+        for (schema, keys), by_launch in self._rows.items():
+            for launch in by_launch if schema.benchmark == benchmark else ():
+                place = shortened(schema, keys, launch), launch
+                if place in met:
+                    short, path = next(file.path for file in files if file.is_short), self.launches[launch].result.path
+                    self.warnings.append(f"{short:.{PATH_SHOWN}} lacks keys by which rows of {path:.{PATH_SHOWN}} "
+                                         "differ: write it with --columns=all")
+                    return
+                met.add(place)
+        self._move_rows(benchmark, shortened, quantities)
 
     def _tell_apart(self, benchmark):
         """Gives rows of a benchmark that are of launches measured otherwise further keys, the metadata that tell."""
@@ -299,24 +287,28 @@ class Launches:
                  for launch, is_one in zip(self.launches, counted)]
         for launch, more in zip(self.launches, cells):
             launch.kind += repr(more)
+        self._move_rows(benchmark, lambda schema, keys, launch: cells[launch] and (
+            schema._replace(keys=(*schema.keys, *found.names.values())), (*keys, *cells[launch])))
 
-        def apart(schema, keys, launch):
-            if schema.benchmark != benchmark:
-                return schema, keys
-            return schema._replace(keys=(*schema.keys, *found.names.values())), (*keys, *cells[launch])
-
+    def _move_rows(self, benchmark, place_of, quantities=None):
+        """Moves what each launch found for rows of a benchmark to place_of(schema, keys, launch), a schema and keys; to
+        nowhere if that is false. Of quantities only these are kept."""
         rows, every, self._rows, self.series = self._rows, self.series, {}, {}
+
+        def place(row, launch):
+            return row if row[0].benchmark != benchmark else place_of(*row, launch)
+
         for row, by_launch in rows.items():
             for launch, status in by_launch.items():
-                if cells[launch] or row[0].benchmark != benchmark:
-                    self._rows.setdefault(apart(*row, launch), {})[launch] = status
+                if place(row, launch):
+                    self._rows.setdefault(place(row, launch), {})[launch] = status
         for (*row, quantity), series in every.items():
-            for launch, value in series.pairs() if row[0].benchmark == benchmark else ():
-                if cells[launch]:
-                    place = (*apart(*row, launch), quantity)
-                    self.series.setdefault(place, Series(*place, series.more)).add(launch, value)
-            if row[0].benchmark != benchmark:
-                self.series[(*row, quantity)] = series
+            if row[0].benchmark == benchmark and quantities is not None and quantity not in quantities:
+                continue
+            for launch, value in series.pairs():
+                if place(row, launch):
+                    moved = (*place(row, launch), quantity)
+                    self.series.setdefault(moved, Series(*moved, series.more)).add(launch, value)
         places = {}  # of rows, whose quantities stay together
         for schema, keys, _ in self.series:
             places.setdefault((schema, keys), len(places))

@@ -14,7 +14,7 @@ OF_A_LAUNCH = set("""
     global_clock_error_us hosts intervals job_id last_date late_us layout machine-readable metadata no-header nohdr
     output schema snapshot snapshot_s threshold verbose""".split())
 
-# What was measured: a machine, a library, a build, another program (foreign.py). A comparison may be about it, so it is
+# What was measured: a machine, a library, a build, another program (foreign_outputs.py). A comparison may be about it, so it is
 # named where it differs.
 OF_THE_SYSTEM = set("""
     binding buffer_placement calling_sequence clock commit compiler compiler_flags cores kernel mpi_abi mpi_built_with mpi_device

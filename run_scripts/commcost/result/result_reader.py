@@ -3,7 +3,7 @@
 A result is what a benchmark writes (docs/output.md): metadata, one header row, rows, and an end line. It says itself
 what its columns are (`# columns:`), so nothing here knows a benchmark. On the terminal programs write a short result,
 whose head and columns are a part of that. What other benchmarks print is read as if they wrote results, too
-(foreign.py). Files may hold anything; what is no result is refused with a ResultError, one line that names the file and
+(foreign_outputs.py). Files may hold anything; what is no result is refused with a ResultError, one line that names the file and
 the place. Results are read line by line, so their size doesn't matter.
 """
 

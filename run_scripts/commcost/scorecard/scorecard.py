@@ -29,8 +29,8 @@ class Scorecard(typing.NamedTuple):
 
 
 def card_of(tables, best=(), changes=()):
-    """The Scorecard of results. `best` has what varied settings make of rows (vary.Best): other questions would count
-    each row once a setting; `changes` those from a base (compare.Change)."""
+    """The Scorecard of results. `best` has what varied settings make of rows (best_setting.Best): other questions would count
+    each row once a setting; `changes` those from a base (row_changes.Change)."""
     lines = {"What changed": what_changed(changes), "Best setting": which_is_best(best)}
     if not best:
         variants = tables.variants()[:VARIANTS]

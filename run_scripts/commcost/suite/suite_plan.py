@@ -7,7 +7,7 @@ import os
 import re
 import typing
 
-from commcost.command import Failure, UsageError, meant
+from commcost.command import Failure, UsageError
 from commcost.result.result_reader import labels_of
 from commcost.suite import launchers
 from commcost.system import SCRIPTS, lines_of, quoted
@@ -74,18 +74,13 @@ def chosen(entries, choice):
     names, words = {entry.name for entry in entries}, choice.split(",")
     taken = [entry for entry in entries
              if entry.name in words or any(word not in names and word in entry.groups for word in words)]
-    known = known_names(entries)
+    known = names.union(*(entry.groups for entry in entries))
     return taken, [word for word in words if word not in known]
 
 
-def known_names(entries):
-    """The names of entries and of their groups."""
-    return {entry.name for entry in entries}.union(*(entry.groups for entry in entries))
-
-
-def no_entry(word, entries):
-    """What is wrong with a word that is none of these names."""
-    return f"there is no '{word:.100}'{meant(word, sorted(known_names(entries))) or ': --dry-run shows all names'}"
+def no_entry(word):
+    """What is wrong with a word that is no name."""
+    return f"there is no '{word:.100}': --dry-run shows all names"
 
 
 def max_time(options):
@@ -169,13 +164,13 @@ def make_plan(options, job, settings):
     entries = read_list(options.suite)
     wanted, unknown = chosen(entries, options.benchmarks)
     if unknown:
-        raise UsageError(f"--benchmarks: {no_entry(unknown[0], entries)}")
+        raise UsageError(f"--benchmarks: {no_entry(unknown[0])}")
     extras = []
     for text in options.options:
         who, _, words = text.partition(":")
         of_whom, unknown = chosen(entries, who)
         if unknown:
-            raise UsageError(f"--options: '{text:.200}': {no_entry(unknown[0], entries)}")
+            raise UsageError(f"--options: '{text:.200}': {no_entry(unknown[0])}")
         extras.append((of_whom, words))
     steps, programs, missing = [], {}, []
     for entry in wanted:

@@ -21,7 +21,7 @@ import re
 import shutil
 import typing
 
-from commcost.command import Failure, UsageError, meant
+from commcost.command import Failure, UsageError
 from commcost.suite.suite_plan import quoted
 from commcost.system import said_by
 
@@ -289,7 +289,8 @@ class OpenMpi(Library):
     TOTAL = ("allgather", "alltoall", "reduce_scatter", "reduce_scatter_block")  # sizes are of all ranks' blocks
     CHAINS = ("bcast", "reduce", "reduce_scatter", "reduce_scatter_block")       # the fan-out that a variable sets
 
-    def __init__(self, tools):
+    def __init__(self, data, tools):
+        del data
         self._said = said_by(tools(self.TOOL), "--parsable", "--all")
         self._tools, self._algorithms = tools, {}
         version = re.search(r"(?m)^ompi:version:full:(([0-9]+)\S*)", self._said)
@@ -379,6 +380,9 @@ class OpenMpi(Library):
                 " It doesn't say which algorithm a call used, unless it was built for debugging: the times do.")
 
 
+KINDS = (Mpich, OpenMpi)
+
+
 def file_of_library(program):
     """The file of the MPI library that a program is linked with; None where the system doesn't say it."""
     found = re.search(r"(?m)libmpi\S* => (/.+?)(?: \(0x[0-9a-f]+\))?$", said_by("ldd", program))
@@ -397,11 +401,11 @@ def library_of(program, launcher):
                      if os.access(tool, os.X_OK) and file_of_library(tool) in (None, path)), f"no {name}")
 
     with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
-        kind = next((kind for kind in (Mpich, OpenMpi) if kind.is_in(data)), Library)
+        kind = next((kind for kind in KINDS if kind.is_in(data)), Library)
         if kind is not Library and not os.access(tools(kind.TOOL), os.X_OK):
             raise Failure(f"no {kind.TOOL} of {path} beside {launcher.words[0]} or in PATH: install it, or add its folder "
                           "to PATH")
-        library = Mpich(data, tools) if kind is Mpich else OpenMpi(tools) if kind is OpenMpi else Library()
+        library = Library() if kind is Library else kind(data, tools)
     return library if library.contests() else Library(), path
 
 
@@ -419,10 +423,9 @@ def given_contests(library, texts, operations):
             raise UsageError(f"--choices: {variable} is there twice: name all of its values at once")
         if known and variable not in known:
             raise UsageError(f"--choices: {library.name} has no variable {variable:.100} whose values its file can have"
-                             f"{meant(variable, known) or ': --list shows all'}")
+                             ": --list shows all")
         for choice in choices if known else []:
             if choice not in known[variable].choices:
-                raise UsageError(f"--choices: {variable} has no value '{choice:.100}'"
-                                 f"{meant(choice, known[variable].choices) or ': --list shows all'}")
+                raise UsageError(f"--choices: {variable} has no value '{choice:.100}': --list shows all")
         made.append(Contest(variable, known[variable].operations if known else operations, choices))
     return made

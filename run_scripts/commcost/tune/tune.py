@@ -1,5 +1,5 @@
 """tune.sh: which of the MPI library's algorithms is best for each operation and size on this machine, by a race of
-launches (race.py), as the file that the library itself reads (libraries.py), with proof that it pays.
+launches (algorithm_race.py), as the file that the library itself reads (mpi_libraries.py), with proof that it pays.
 
 The procedure follows from what its launches found alone, which are recorded: so an interrupted one continues where it
 was, by doing all over without the launches that were made.
@@ -11,7 +11,7 @@ import re
 import textwrap
 
 from commcost import command
-from commcost.command import Failure, UsageError, meant, say
+from commcost.command import Failure, UsageError, say
 from commcost.page import WIDTH, readable
 from commcost.suite import launch_options, launchers
 from commcost.suite.launch_options import count, duration, list_of, size_that
@@ -100,7 +100,7 @@ def chosen_contests(options, library):
     for operation in asked:
         if operation not in known:
             raise UsageError(f"--operations: {library.name} offers no choice for {operation} that its file can make"
-                             f"{meant(operation, known) or ': use some of ' + listed(sorted(known))}")
+                             f": use some of {listed(sorted(known))}")
     if options.ranks[-1] * max(options.sizes) > mpi_libraries.SIZE_MOST:
         raise UsageError(f"--sizes: {size_text(max(options.sizes))} of {options.ranks[-1]} ranks are more than the "
                          "2 GiB that a library's rules can tell apart")
