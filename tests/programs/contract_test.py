@@ -474,6 +474,29 @@ class RootAndCounts(ContractCase):
     test_help_and_version = EveryProgram.test_help_and_version
 
 
+@each("program", PROGRAMS)
+class RealLibrary(ContractCase):
+    """What depends on the MPI library and its launcher: who writes, exit statuses, lost output. The rest of the contract
+    is tested in virtual time."""
+
+    def test_result(self, program):
+        self.program = program
+        EveryProgram.test_metadata_header_rows_end(self)
+
+    def test_output_file(self, program):
+        self.program = program
+        EveryProgram.test_output_file(self)
+
+    def test_ends(self, program):
+        self.program = program
+        EveryProgram.test_lost_output(self)
+        self.refuses("stray", named="stray")
+
+    def test_help(self, program):
+        done = run_raw(self.launcher, 2, [self.built(program), "--help"])
+        assert (done.returncode, done.stderr, done.stdout.count("Usage:")) == (0, "", 1)
+
+
 class OneForAll(ContractCase):
     """What one program shows for all, and what only some have."""
 
