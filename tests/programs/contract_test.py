@@ -206,20 +206,21 @@ class ContractCase(Case):
     """Runs of self.program."""
 
     program = ONE
+    ranks = 2
 
     @property
     def short(self):
         """The options of the program's short run."""
         return PROGRAMS[self.program if self.program in PROGRAMS else ONE][0]
 
-    def launch(self, *options, ranks=2, environment=None, before=()):
+    def launch(self, *options, ranks=None, environment=None, before=()):
         """Starts the program with its short run's options and more."""
         words = [*before, self.built(self.program), *self.short, *WHOLE, *options]
-        return run_raw(self.launcher, ranks, words, environment)
+        return run_raw(self.launcher, ranks or self.ranks, words, environment)
 
     def start_words(self, *options):
         """Starts the program with these options alone."""
-        return run_raw(self.launcher, 2, [self.built(self.program), *options])
+        return run_raw(self.launcher, self.ranks, [self.built(self.program), *options])
 
     def refuses(self, *options, **how):
         """Starts it with the same, and checks that it refuses them."""
@@ -337,7 +338,7 @@ class EveryProgram:
         more, said = PROGRAMS[self.program][2]
         first = str(min(os.sched_getaffinity(0)))
         before = ["taskset", "-c", first] if self.program == ON_ONE_PROCESSOR else []
-        done = self.launch(*more, before=before)
+        done = self.launch(*more, ranks=2, before=before)
         comments, header, rows = split(done.stdout)
         assert own_lines(self.program, done.stderr) == []
         assert any(line.startswith("# " + said) for line in comments)
@@ -345,7 +346,7 @@ class EveryProgram:
             if only not in (None, self.program):
                 continue
             path = self.folder / "result"
-            done = self.launch(*more, *(option.format(file=path) for option in options), before=before)
+            done = self.launch(*more, *(option.format(file=path) for option in options), ranks=2, before=before)
             assert done.returncode == 0, done.stderr
             to_file = "--output={file}" in options
             assert (done.stdout == "") == to_file
@@ -465,6 +466,8 @@ class EveryProgram:
 for path in PROGRAMS:
     short_name = os.path.basename(path)
     globals()[short_name] = type(short_name, (EveryProgram, ContractCase), {"program": path})
+# Not in virtual time: a rank that is alone doesn't wait by polling.
+globals()["monitor_overhead"].ranks = 1
 
 
 class RootAndCounts(ContractCase):

@@ -84,7 +84,7 @@ class Gain(virtual.Test):
 
     def test_programs(self):
         every = list(itertools.product((200, 20, 5), (0, 0.4, 1), (0.6, 1, 1.8), PROGRAMS))
-        for duration_us, fraction, factor, program in every[::virtual.by_tier(89, 11, 6, 3)]:
+        for duration_us, fraction, factor, program in every[::virtual.by_tier(89, 11, full=3)]:
             what = "{} D={} f={} blocking={} D".format(program, duration_us, fraction, factor)
             with self.subTest(what):
                 (found,) = run(program, duration_us, factor * duration_us, fraction)
@@ -93,7 +93,7 @@ class Gain(virtual.Test):
     def test_calls(self):
         """The operation proceeds in stages, each of which but the first one a test starts."""
         every = list(itertools.product((200, 20), (1, 2, 5, 17, 70), TESTED))
-        for duration_us, stages, program in every[::virtual.by_tier(17, 5, 4, 2)]:
+        for duration_us, stages, program in every[::virtual.by_tier(17, 5, full=2)]:
             for found in run(program, duration_us, 0.9 * duration_us, 1, "--test-calls=0,1,4,16",
                              stage_us=duration_us / stages, test_us=0.1 * duration_us / stages):
                 what = "{} D={}, {} stages, {:.0f} calls".format(program, duration_us, stages,
@@ -104,7 +104,7 @@ class Gain(virtual.Test):
     def test_auto(self):
         """The tests that were found leave hardly more exposed than the best number would."""
         every = list(itertools.product((200, 20), (1, 2, 5, 17, 70), TESTED))
-        for duration_us, stages, program in every[3::virtual.by_tier(17, 5, 4, 2)]:
+        for duration_us, stages, program in every[3::virtual.by_tier(17, 5, full=2)]:
             (found,) = run(program, duration_us, duration_us, 1, "--test-calls=auto",
                            stage_us=duration_us / stages, test_us=0.1 * duration_us / stages)
             what = "{} D={}, {} stages, auto: {:.0f} calls".format(
@@ -133,7 +133,7 @@ class Gain(virtual.Test):
         these have the median of undisturbed ones."""
         every = list(itertools.product(LOST, PROGRAMS, (200, 20), ((0, 1.3), (0.4, 0.8), (1, 1))))
         inside, launches, verdicts = 0, 0, {}
-        every = every[::virtual.by_tier(197, 41, 29, 13)]
+        every = every[::virtual.by_tier(197, 41, full=13)]
         for condition, program, duration_us, (fraction, factor) in every:
             what = "{}: {} D={} f={} blocking={} D".format(condition, program, duration_us,
                                                            fraction, factor)

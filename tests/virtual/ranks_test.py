@@ -9,7 +9,7 @@ import tempfile
 import virtual
 
 FEW, MANY = 16, virtual.by_tier(plain=32, run=64, full=1024)
-SIZES = virtual.by_tier(plain=(), run=(32,), all=(64,), full=(64, 256, 1024))
+SIZES = virtual.by_tier(plain=(), run=(32,), full=(64, 256, 1024))
 
 # Of all benchmarks: options with which a run is short.
 SHORT = ("--samples=2", "--warmup=0", "--visits=1")
