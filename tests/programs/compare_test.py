@@ -5,7 +5,6 @@ import math
 import os
 import random
 import re
-import shutil
 
 from case import Case, each, within
 from commands import command
@@ -364,9 +363,9 @@ class Verdicts(CompareCase):
         assert number(row["change_pct"]) == within(50, 0.01)
 
 
-# ---- launches: how they are found, and that each counts once -------------------------------------
+# ---- launches: how they are found (that each counts once: results_test.py) -----------------------
 
-class LaunchesHowTheyAreFoundAndThatEachCountsOnce(CompareCase):
+class Launches(CompareCase):
     def write_merged(self, folder):
         """RESULTS/bench.tsv, of the launches in RESULTS/runs."""
         rows = [[run] + line.split("\t") for run in sorted(os.listdir(self.path(folder, "runs")))
@@ -394,31 +393,6 @@ class LaunchesHowTheyAreFoundAndThatEachCountsOnce(CompareCase):
             self.write(read(path), "plain", f"bench{run}.tsv")
         assert self.rows(self.path("plain"), new) == expected
 
-    def test_repeated_launches(self):
-        base, new = self.side("base", 6), self.side("new", 5)
-        merged = self.write_merged("base")
-        run = self.run_path("base", 3)
-        copy = shutil.copy(run, self.path("copy.tsv"))
-        os.symlink(run, self.path("link.tsv"))
-        for again in ([run], [merged], [base], [copy], [self.path("link.tsv")], [run, run],
-                      [self.path("base", "runs")]):
-            arguments = ["--base", base, *again, "--new", new]
-            text = self.compare(*arguments)
-            assert counts_in(text) == ("6", "5"), again
-            assert re.search("# warning: .*(twice|once)", text), again
-        # The same on both sides is no copy: nothing changed.
-        assert self.counts(base, base) == ("6", "6")
-
-    def test_repeated_rows(self):
-        """A row that a launch has three times counts once, as the median."""
-        base = self.launches("base", (
-            result([["put", 8, 100 * factor + run, "NA", "NA", 1, "ok"] for factor in (1, 9, 2)])
-            for run in range(5)))
-        text = self.compare(base, base)
-        assert "# warning: launches have rows more than once (30 values)" in text
-        row = read_tsv(text)[0]
-        assert (row["base"], row["base_launches"]) == ("202.000", "5")
-
     def test_other_files(self):
         """What is no result, in a folder: left out with a warning."""
         base, new = self.side("base"), self.side("new")
@@ -444,46 +418,6 @@ class LaunchesHowTheyAreFoundAndThatEachCountsOnce(CompareCase):
                                ["# warning: columns: y"] + lines[6:])
             self.write("\ufeff" + text, self.run_path("new", run))
         assert self.rows(base, new) == expected
-
-    def test_cut_off(self):
-        base, new = self.side("base"), self.side("new")
-        path = self.run_path("new", 1)
-        self.write(read(path)[:-20], path)
-        text = self.compare(base, new)
-        assert "bench.tsv: line 9 was cut off and doesn't count" in text
-        assert [row["new_launches"] for row in read_tsv(text)] == ["10"] * 9 + ["9"] * 3
-
-    def test_end_mark(self):
-        """From schema 2 on a launch counts only if its file has its last line, whatever else of it is
-        there."""
-        base, new = self.side("base"), self.side("new")
-        for run in range(1, 11):
-            path = self.run_path("new", run)
-            text = read(path).replace("schema: 1", "schema: 2")
-            whole = text + "# end: 4 rows, exit 0\n"
-            if run <= 4:
-                whole = (text, text.replace("ok", "FAIL"), text[:-1], text[:-20])[run - 1]
-            self.write(whole, path)
-        text = self.compare(base, new)
-        assert {row["new_launches"] for row in read_tsv(text)} == {"6"}
-        assert text.count("was cut off: it doesn't end with '# end:'") == 4, text
-        assert "10 and 6 launches" in text
-        for run in (1, 2, 3, 4):
-            assert f"new/runs/{run}/bench.tsv was cut off" in text
-        # A row that was taken out later is said, too.
-        self.write(whole.replace("put", "#put", 1), path)
-        assert "runs/10/bench.tsv has 3 rows, and had 4" in self.compare(base, new)
-        said = self.refused(base, self.run_path("new", 1))
-        assert "the new side has no complete launch" in said
-
-    def test_end_mark_of_several(self):
-        """A file of several launches has one end."""
-        rows = [[run] + row for run in range(1, 6) for row in rows_of(self.chance)]
-        whole = result(rows, MERGED_COLUMNS).replace("schema: 1", "schema: 2")
-        base = self.write(whole + "# end: 20 rows, exit 0\n", "base.tsv")
-        new = self.write(whole, "new.tsv")
-        assert "5 and 5 launches" in self.compare(base, base)
-        assert "the new side has no complete launch" in self.refused(base, new)
 
 
 # ---- metadata: what differs between results ------------------------------------------------------
