@@ -93,8 +93,9 @@ void overlap_open_result(struct bc_run *run, const struct overlap_state *overlap
         count++;
     }
     table = (struct bc_table){all, count, main, "ref_us,work_us,total_us"};
-    const struct bc_table *with = bc_memory_table(
-        overlap->space.device, &table, offsetof(struct overlap_result, staged), MEMORY_COLUMNS);
+    const struct bc_table *with = &table;
+    if (overlap->space.device != NULL)
+        with = bc_memory_table(with, offsetof(struct overlap_result, staged), MEMORY_COLUMNS);
     if (parameters->buffers == BC_BUFFERS_NEW)
         with = bc_table_with_key(with, buffers_column);
     bc_open_result(run, with, varying_keys(parameters));
@@ -110,7 +111,10 @@ void overlap_open(struct overlap_state *overlap, struct bc_run *run)
     /* The number of calls of MPI_Test is looked for before anything else. */
     run->row_shares = p->test_calls[0] == OVERLAP_AUTO ? 2 : 1;
     overlap->first_rate = overlap->rate = overlap_calibrate(&overlap->worker);
-    bc_memory_describe(run, overlap_device(overlap));
+    struct bc_device *const device =
+        overlap->space.device != NULL ? overlap->space.device : overlap->worker.device;
+    if (device != NULL)
+        bc_memory_describe(run, device);
     if (p->kind->describe != NULL)
         p->kind->describe(run);
     if (overlap->worker.device != NULL)

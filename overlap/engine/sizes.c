@@ -85,12 +85,14 @@ void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run)
     const struct overlap_parameters *const p = &overlap->parameters;
     const enum bc_memory *const of = p->memory.of;
     struct bc_error error = {""};
-    const bool is_in_host_memory = of[0] == BC_MEMORY_HOST && of[1] == BC_MEMORY_HOST;
+    const bool is_in_host_memory = bc_memory_is_host(of);
     const bool good =
         is_in_host_memory || p->kind->send.extent != OP_NO_BUFFER ||
         bc_error_set(&error, "--memory=%.80s: %s has no buffers that can lie there: use host",
                      p->memory.words, p->name);
     bc_require(run, good, &error);
+    if (!bc_memory_is_asked(&p->memory))
+        return;
     const struct op_shape largest = {
         .ranks = run->job.ranks, .root = (int)p->root, .elements = p->max_elements};
     /* Each buffer, what it is to hold, and what the pinned buffer is to hold; and a new buffer

@@ -47,24 +47,3 @@ static inline bool overlap_is_robust(const struct bc_run *run)
 {
     return run->settings.estimator == BC_MEDIAN;
 }
-
-/* Opens the devices on which --memory puts the buffers and --work the work, before any operation is
-   made. Ends the run with exit status 2 where that can't be. Collective. */
-void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run);
-
-/* Measures the rate of work, sets overlap->run, and writes notes. Once the result is open.
-   Collective. */
-void overlap_open(struct overlap_state *overlap, struct bc_run *run);
-
-/* Writes notes on progress, and if the work's rate has changed. Collective. */
-void overlap_close(const struct overlap_state *overlap);
-
-/* Messages of this size and more say who makes progress: smaller ones are often complete when they
-   are posted. */
-#define OVERLAP_LARGE_BYTES 65536.0
-
-/* Takes in a row whose result has sizes and times; writes what rows of the largest size say as a
-   note, nothing where no row was large. Local. */
-void overlap_progress_add(struct overlap_progress *progress, const struct overlap_row *row,
-                          const struct overlap_result *result);
-void overlap_progress_note(const struct overlap_state *overlap, struct bc_output *output);
