@@ -50,14 +50,14 @@ static void renew(struct bc_buffer *buffer)
     bc_device_free(buffer->device, buffer->memory, former);
 }
 
-static void write(struct bc_buffer *buffer, size_t bytes)
+static void fill(struct bc_buffer *buffer, size_t bytes)
 {
     bc_device_copy(buffer->device, buffer->copy, buffer->image, bytes);
     bc_device_move(buffer->device, buffer->start, buffer->copy, doubles_of(bytes));
     bc_device_wait(buffer->device);
 }
 
-static bool read(struct bc_buffer *buffer, size_t bytes)
+static bool read_back(struct bc_buffer *buffer, size_t bytes)
 {
     /* A kernel compares whole doubles. */
     const size_t whole = doubles_of(bytes) * sizeof(double);
@@ -66,4 +66,5 @@ static bool read(struct bc_buffer *buffer, size_t bytes)
     return bc_device_is_equal(buffer->device, buffer->start, buffer->copy, doubles_of(bytes));
 }
 
-const struct bc_buffer_functions bc_device_buffer_functions = {create, destroy, renew, write, read};
+const struct bc_buffer_functions bc_device_buffer_functions = {create, destroy, renew, fill,
+                                                               read_back};

@@ -44,8 +44,8 @@ struct bc_memory_options {
                     "that the time has in it what MPI does at a buffer's first use"                \
     }
 
-/* True if the options need a device or say so: a run without them enters no function of
-   common/device/. */
+/* True if the options ask for a device. A run whose options don't enters no function of
+   common/device/: it needs none of the functions below. Local. */
 static inline bool bc_memory_is_asked(const struct bc_memory_options *options)
 {
     return options->works || options->number >= 0 || strcmp(options->words, "host") != 0;

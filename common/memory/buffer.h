@@ -1,7 +1,7 @@
 /*
- * A buffer that MPI gets: what it is to hold, what it holds, and other memory for each repetition
- * (--buffers=new). Buffers lie in host memory; those on a device are its functions' (struct
- * bc_buffer_functions).
+ * A buffer that MPI gets, in memory of any kind: what it is to hold, what it holds, and other
+ * memory for each repetition (--buffers=new). Buffers in host memory need nothing else. For the
+ * other kinds common/device/ sets the functions (struct bc_buffer_functions).
  */
 #pragma once
 
@@ -76,8 +76,8 @@ bool bc_buffer_read(struct bc_buffer *buffer, size_t bytes);
 
 /* ---- for common/device/ ---------------------------------------------------------------------- */
 
-/* The same functions of buffers that lie on a device. `create` finds device, memory and bytes
-   set. */
+/* The functions for buffers that don't lie in host memory. `create` gets a buffer with device,
+   memory and bytes; `write` and `read` get more than 0 bytes. */
 struct bc_buffer_functions {
     void (*create)(struct bc_buffer *buffer, bool image, const char *advice);
     void (*destroy)(struct bc_buffer *buffer);
