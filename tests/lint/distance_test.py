@@ -1,5 +1,8 @@
-"""The number of calls between main() and the timed MPI call, in a build without optimisation. Prints each chain."""
+"""The way from main() to the timed MPI call, in a build without optimisation: the number of calls, with each chain
+printed; and by gcov that a run without a device enters no function of common/device/."""
 
+import glob
+import json
 import os
 import re
 import shutil
@@ -14,32 +17,47 @@ PROGRAMS = {
     "collective/collective": (["--operations=allreduce", "--sizes=8"], "MPI_Allreduce", 5),
     "msgrate/msgrate": (["--peers=1"], "MPI_Isend", 5),
     "syncbench/syncbench": (["--types=MPI barrier"], "MPI_Barrier", 5),
-    "pingpong/pingpong": (["--patterns=MPI Send", "--max-size=8"], "MPI_Send", 5),
+    "pingpong/pingpong": (["--patterns=MPI Send", "--max-ndata=8"], "MPI_Send", 5),
     "mpi_overhead/mpi_overhead": ([], "MPI_Isend", 6),
     # 7 in the rounds of the answer, 8 in the search.
     "overlap/overlap_iallreduce": (["--data-driven", "--sizes=8"], "MPI_Iallreduce", 8),
 }
 SHORT = ["--max-time=0.05", "--visits=2", "--output=/dev/null"]
+# Options under which programs make all their buffers, without --memory and --device.
+ON_HOST = {
+    "halo/halo": [["--local=8"], ["--local=8", "--methods=persistent", "--check"]],
+    "pingpong/pingpong": [["--max-ndata=8"], ["--max-ndata=8", "--buffers=new", "--check"]],
+    "msgrate/msgrate": [["--peers=1"], ["--peers=1", "--buffers=new", "--check"]],
+    "collective/collective": [["--sizes=8"], ["--sizes=8", "--buffers=new", "--check"]],
+    "mpi_overhead/mpi_overhead": [[], ["--buffers=new", "--check"]],
+    "overlap/overlap_iallreduce": [["--data-driven", "--sizes=8"],
+                                   ["--data-driven", "--sizes=8", "--buffers=new", "--check"]],
+}
 
 
 class Distance(Case):
-    def setUp(self):
-        super().setUp()
-        self.folder = tempfile.mkdtemp()
-        self.addCleanup(shutil.rmtree, self.folder)
-        flags = "-O0 -g -fno-pie"
-        cache = os.path.join(self.build, "CMakeCache.txt")
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.tree = tempfile.mkdtemp()
+        flags = "-O0 -g -fno-pie --coverage"
+        cache = os.path.join(cls.build, "CMakeCache.txt")
         with open(cache, encoding="utf-8") as stream:
             compiler = next(line.split("=", 1)[1].strip() for line in stream if line.startswith("MPI_C_COMPILER:"))
-        subprocess.run(["cmake", "-S", self.source, "-B", self.folder, "-DCMAKE_BUILD_TYPE=None", "-DBUILD_TESTING=OFF",
+        subprocess.run(["cmake", "-S", cls.source, "-B", cls.tree, "-DCMAKE_BUILD_TYPE=None", "-DBUILD_TESTING=OFF",
                         f"-DMPI_C_COMPILER={compiler}", f"-DCMAKE_C_FLAGS={flags}", "-DCMAKE_EXE_LINKER_FLAGS=-no-pie"],
                        check=True, stdout=subprocess.DEVNULL)
         targets = [os.path.basename(program) for program in PROGRAMS]
-        subprocess.run(["cmake", "--build", self.folder, "-j2", "--target", *targets], check=True,
+        subprocess.run(["cmake", "--build", cls.tree, "-j2", "--target", *targets], check=True,
                        stdout=subprocess.DEVNULL)
-        self.library = os.path.join(self.folder, "libdistance.so")
-        subprocess.run([compiler, "-O0", "-g", "-shared", "-fPIC", "-o", self.library,
-                        os.path.join(self.source, "tests/lint/distance.c")], check=True)
+        cls.library = os.path.join(cls.tree, "libdistance.so")
+        subprocess.run([compiler, "-O0", "-g", "-shared", "-fPIC", "-o", cls.library,
+                        os.path.join(cls.source, "tests/lint/distance.c")], check=True)
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.tree)
+        super().tearDownClass()
 
     def frames(self, program, addresses):
         """Returns (function, file) at each return address, which may lie behind the line of the call. Of inlined
@@ -51,7 +69,7 @@ class Distance(Case):
 
     def chains(self, program, options, function):
         """Returns the chains of functions from main() to the MPI function, of calls from a timed region."""
-        path, report = os.path.join(self.folder, program), os.path.join(self.folder, "report")
+        path, report = os.path.join(self.tree, program), os.path.join(self.folder, "report")
         subprocess.run([*self.launcher.command, "-np", "2", "env", f"LD_PRELOAD={self.library}", f"DISTANCE_REPORT={report}",
                         path, *options, *SHORT], check=True, stderr=subprocess.DEVNULL)
         with open(report, encoding="ascii") as stream:
@@ -79,3 +97,21 @@ class Distance(Case):
                 self.assertLessEqual(max(map(len, chains)) - 1, limit)
                 if program.startswith("overlap/"):
                     self.assertLessEqual(min(map(len, chains)) - 1, 7)
+
+    def entered(self, room):
+        """Returns the names of the functions of a room that the programs have entered so far."""
+        objects = glob.glob(f"{self.tree}/common/**/{room}/*.gcda", recursive=True)
+        said = subprocess.run(["gcov", "--json-format", "--stdout", *objects], check=True, stdout=subprocess.PIPE,
+                              universal_newlines=True, cwd=self.tree).stdout
+        return {function["name"] for line in said.splitlines() for file in json.loads(line)["files"]
+                if f"common/{room}/" in file["file"]
+                for function in file["functions"] if function["execution_count"] > 0}
+
+    def test_devices_out_of_the_way(self):
+        for program, runs in ON_HOST.items():
+            for options in runs:
+                with self.subTest(program=program, options=options):
+                    subprocess.run([*self.launcher.command, "-np", "2", os.path.join(self.tree, program), *options,
+                                    *SHORT], check=True, stderr=subprocess.DEVNULL)
+        self.assertLessEqual({"bc_buffer_create", "bc_buffer_renew", "bc_buffer_read"}, self.entered("memory"))
+        self.assertEqual(set(), self.entered("device"))
