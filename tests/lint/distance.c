@@ -1,6 +1,6 @@
-/* Records the call stacks of some MPI functions: to be preloaded. At MPI_Finalize rank 0 prints each
-   stack once to the file of DISTANCE_REPORT: the function's name, then the return addresses from
-   its caller outwards. */
+/* Records the call stacks of some MPI functions: to be preloaded. At MPI_Finalize rank 0 prints
+   each stack once to the file of DISTANCE_REPORT: the function's name, then the return addresses
+   from its caller outwards. */
 #include <execinfo.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -45,8 +45,7 @@ RECORDED(Iallreduce,
          (s, r, n, t, o, c, q))
 RECORDED(Isend, (const void *b, int n, MPI_Datatype t, int p, int g, MPI_Comm c, MPI_Request *q),
          (b, n, t, p, g, c, q))
-RECORDED(Send, (const void *b, int n, MPI_Datatype t, int p, int g, MPI_Comm c),
-         (b, n, t, p, g, c))
+RECORDED(Send, (const void *b, int n, MPI_Datatype t, int p, int g, MPI_Comm c), (b, n, t, p, g, c))
 RECORDED(Startall, (int n, MPI_Request *q), (n, q))
 
 int MPI_Finalize(void)
