@@ -300,7 +300,7 @@ class Tune(virtual.Test):
         for seed in range(virtual.by_tier(plain=5, run=20)):
             tuning, files = self.tuning(Machine(seed, self.folder), str(seed)), []
             for tuning.trials.most in (80, 160, 240, math.inf):
-                with unittest.mock.patch.object(tune, "level_of", side_effect=algorithm_race.level_of) as called:
+                with unittest.mock.patch.object(library_tuning, "level_of", side_effect=algorithm_race.level_of) as called:
                     _, proof, is_cut = decided(tuning)
                 (file, earlier, was_cut), _ = called.call_args
                 self.assertEqual((list(dict.fromkeys(earlier)), was_cut), (files, is_cut))

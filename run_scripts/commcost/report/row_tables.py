@@ -2,7 +2,7 @@
 
 from commcost.page import Closed, Column, Text, grid_of
 from commcost.result import benchmarks
-from commcost.result.launches import status_rank
+from commcost.result.result_reader import status_rank
 from commcost.result.tables import BASE, NEW, in_number_order, median_text, rows_by_key
 from commcost.words import counted, is_number
 

@@ -1,6 +1,7 @@
 """Results: the one reader, the one model, the statistics over launches.
 
-    result_reader     reads one result file, and finds results in folders
+    result_reader     reads one result file
+    result_files      results in folders
     foreign_outputs   outputs of OSU, IMB and SMB, as results
     launches          values of each row over launches, of one or several sides
     tables            rows by benchmark, as pictures and reports show them

@@ -14,24 +14,13 @@ import typing
 
 from commcost.result import result_metadata
 from commcost.result.rank_test import median
-from commcost.result.result_reader import NAMES_SHOWN, PATH_SHOWN, SHOWN, Result, ResultError, find_results
+from commcost.result.result_files import find_results
+from commcost.result.result_reader import NAMES_SHOWN, PATH_SHOWN, SHOWN, Result, ResultError, worst_status
 from commcost.words import listed, parsed_number
 
 LAUNCHES_MAX = 10000  # in all files together; array("H") has their numbers
 WARNINGS_MAX = 50
-# From the best to the worst; a status that isn't here is worse than ok.
-STATUSES = ("ok", "budget", "max-size", "no-knee", "FAIL")
 FAILED = math.inf  # in place of a value that a row of wrong data has
-
-
-def status_rank(status):
-    """The place of a status in their order, from the best to the worst."""
-    return STATUSES.index(status) if status in STATUSES else 1
-
-
-def worst_status(statuses):
-    """The first of the worst ones."""
-    return max(statuses, key=status_rank)
 
 
 class Schema(typing.NamedTuple):

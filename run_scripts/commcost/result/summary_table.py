@@ -15,7 +15,8 @@ from commcost.result import rank_test
 from commcost.result.benchmarks import unit_of
 from commcost.result.intervals import CONFIDENCE
 from commcost.result.launches import Series, Values, key_columns, read_launches
-from commcost.result.result_reader import Result, ResultError, cell_text, labels_of
+from commcost.result.result_files import labels_of
+from commcost.result.result_reader import Result, ResultError, cell_text
 from commcost.words import parsed_number, six_digits
 
 PROGRAM = "summarize.sh"

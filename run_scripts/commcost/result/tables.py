@@ -13,9 +13,9 @@ import typing
 from commcost.command import UsageError, complain, plain
 from commcost.result import benchmarks, rank_test, result_metadata
 from commcost.result.intervals import measured, over_launches
-from commcost.result.launches import worst_status
-from commcost.result.result_reader import (PATH_SHOWN, Result, ResultError, files_below, is_made, is_of_a_setting,
-                                           labels_of, launch_files, links_out, result_files, unknown_beside)
+from commcost.result.result_files import (files_below, is_made, is_of_a_setting, labels_of, launch_files, links_out,
+                                          result_files, unknown_beside)
+from commcost.result.result_reader import PATH_SHOWN, Result, ResultError, worst_status
 from commcost.words import is_number, parsed_number
 
 NEW, BASE = "new", "base"

@@ -8,7 +8,7 @@ import re
 import typing
 
 from commcost.command import Failure, UsageError
-from commcost.result.result_reader import labels_of
+from commcost.result.result_files import labels_of
 from commcost.suite import launchers
 from commcost.system import SCRIPTS, lines_of, quoted
 
