@@ -37,17 +37,6 @@ class HaloCase(Case):
 # ---- usage ---------------------------------------------------------------------------------------
 
 class Usage(HaloCase):
-    @each("option, values", [
-        ("--dims", ("3x1x1", "2x1", "x", "0x3x0", "")),
-        ("--local", ("0", "10x20", "64,64,64", "10,,20", "99999999999", "", "100000x100000x1",
-                     "40000x40000x40000")),
-        ("--methods", ("puts", "", "put,,get")),
-        ("--coarray-sync", ("none", "x"))])
-    def test_usage(self, option, values):
-        # Open MPI's launcher takes seconds to end a job that failed.
-        for value in values[:1 if self.launcher.is_openmpi else None]:
-            self.assertRegex(self.refused(PROGRAM, f"{option}={value}", named=option), "use")
-
     def test_small_shm(self):
         """What doesn't fit into /dev/shm is left out of the default boxes, and refused where it was
         asked for; what would do does."""

@@ -7,15 +7,6 @@ ONCE = ["--visits=1", "--samples=2"]
 
 
 class Linkmap(Case):
-    @each("option, values", [
-        ("--per", ("host", "")), ("--sizes", ("", "-1", "3G", "8,,9")), ("--pairs", ("some",)),
-        ("--alpha", ("0", "51", "x")), ("--threshold", ("0", "-5", "x")),
-        ("--exclude", ("file", ""))])
-    def test_wrong_values(self, option, values):
-        """With two ranks there is nothing to exclude."""
-        for value in values:
-            self.refused(PROGRAM, f"{option}={value}", named=option)
-
     def test_too_little(self):
         self.refused(PROGRAM, ranks=1, named="at least 2 processes")
         self.refused(PROGRAM, "--per=node", named="--per")

@@ -5,7 +5,7 @@ import re
 import statistics
 
 from case import Case, each, within
-from mpi_run import number, option_words, read_tsv, run_on_model
+from mpi_run import number, read_tsv, run_on_model
 
 PROGRAM = "mpi_overhead/mpi_overhead"
 
@@ -20,27 +20,9 @@ def numbers(row, *names):
 # ---- usage ---------------------------------------------------------------------------------------
 
 class Usage(Case):
-    @each("option, values", [
-        ("--msgsize", ["-1", "x", "", "1:", "4:2", "1025G", "99999999999G", "1,,2"]),
-        ("-i", ["0", "-5", "x"]),
-        ("-t", ["0.99", "0", "-1", "nan"]),
-        ("--bthresh", ["0.99", "x", "", "-1"])])
-    def test_wrong_values(self, option, values):
-        for value in values:
-            self.refused(PROGRAM, *option_words(option, value), named=option)
-
     @each("ranks", [1, 3])
     def test_odd_number_of_ranks(self, ranks):
         self.refused(PROGRAM, named="even number", ranks=ranks)
-
-    @each("option", ["-q", "--usage", "--help"])
-    def test_usage_is_printed(self, option):
-        done = self.start(PROGRAM, option)
-        assert done.returncode == 0, done.stderr
-        assert done.stdout.count("Usage:") == 1
-        for name in ("-r, --recv", "-i, --iterations", "-m, --msgsize", "-t, --thresh",
-                     "-b, --bthresh", "-n, --nohdr", "-v, --verbose"):
-            assert name in done.stdout
 
 
 # ---- rows: which ones, and what they must agree on -----------------------------------------------

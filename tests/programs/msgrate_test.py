@@ -2,7 +2,7 @@
 data checks."""
 
 from case import Case, also_many, by_ranks, each, in_full, many, real, within
-from mpi_run import number, option_words, read_tsv
+from mpi_run import number, read_tsv
 
 PROGRAM, RMA = "msgrate/msgrate", "msgrate/msgrate_rma"
 PATTERNS = ["single direction", "pair-based", "pre-post", "all-start"]
@@ -33,24 +33,6 @@ class Usage(Case):
         noted = f"note: {peers} peer{'s'[:peers > 1]}: the default, 6, needs more processes"
         assert (noted in done.stdout) == (peers < 6), done.stdout
 
-    @each("option, values", [
-        ("-p", ["0", "-1", "x", "", "1.5", "99999999999"]),
-        ("-i", ["0", "-5", "x", ""]),
-        ("-m", ["0", "-1", "x", "3G"]),
-        ("-s", ["-1", "x", "", "2G", "1:", "4:2", "99999999999G"]),
-        ("-n", ["0", "-1", "x"]),
-        ("--cache", ["x", "", "-1", "LLC", "8EB"])])
-    def test_wrong_values(self, option, values):
-        # Open MPI's launcher takes seconds to end a job that failed.
-        few = self.launcher.is_openmpi and option != "--cache"
-        for value in values[:1] if few else values:
-            self.refused(PROGRAM, "-p", "1", *option_words(option, value), named=option)
-
-    @each("options", [
-        ["-t", "0"], ["-t", "2000"], ["-r", "x"], ["-u", "take"], ["-t", "3", "-m", "2"]])
-    def test_wrong_values_one_sided(self, options):
-        self.refused(RMA, "-p", "1", *options, named="-")
-
     @each("program", [PROGRAM, RMA])
     @each("options", [
         ["-m", "1G", "-s", "1G"], ["-m", "1G", "-s", "8"], ["-m", "2147483647", "-s", "2147483647"],
@@ -58,13 +40,6 @@ class Usage(Case):
     def test_too_much(self, program, options):
         """Products that overflow, or don't fit into memory."""
         self.refused(program, "-p", "1", *options, named="use")
-
-    @each("program", [PROGRAM, RMA])
-    def test_help(self, program):
-        helped = self.start(program, "--help").stdout
-        for name in ("-p, --peers", "-i, --iterations", "-m, --messages", "-s, --size", "-c, --cache",
-                     "-n, --ppn"):
-            assert name in helped
 
 
 # ---- rows: which ones, and what they must agree on -----------------------------------------------

@@ -15,14 +15,6 @@ def of_scope(rows, scope, **keys):
 
 
 class Noise(Case):
-    @each("option, values", [
-        ("--quantum", ("0", "-1", "x")), ("--min-stop", ("0", "x")), ("--per", ("node",)),
-        ("--operations", ("bcast",)), ("--grain", ("", "-1", "2000000")),
-        ("--alpha", ("0", "51")), ("--threshold", ("-1", "101"))])
-    def test_wrong_values(self, option, values):
-        for value in values:
-            self.refused(PROGRAM, f"{option}={value}", named=option)
-
     def test_rows(self):
         """One for the job, one a host or rank, one an operation and amount of work."""
         rows = self.rows_of(PROGRAM, "--samples=10000", "--grain=0,20,50", "--operations=barrier",

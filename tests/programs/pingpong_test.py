@@ -26,19 +26,6 @@ def sizes(rows):
 # ---- usage ---------------------------------------------------------------------------------------
 
 class Usage(Case):
-    @each("option, values", [
-        ("--patterns", ("puts", "", "put,,get")),
-        ("--arrangements", ("double", "")),
-        ("--coarray-sync", ("none", "x")),
-        ("--start", ("window",)),
-        ("--max-ndata", ("3", "0", "-1", "x", "2G")),
-        ("--max-stride", ("3", "0", "x")),
-        ("--max-blocks", ("3", "-1", "x"))])
-    def test_usage(self, option, values):
-        # Open MPI's launcher takes seconds to end a job that failed.
-        for value in values[:1 if self.launcher.is_openmpi else None]:
-            self.refused(PROGRAM, f"{option}={value}", named=option)
-
     def test_arrangements_of_two_ranks(self):
         self.refused(PROGRAM, "--arrangements=multiple,crossing", named="--arrangements")
 

@@ -16,15 +16,6 @@ PROGRAM = "syncbench/syncbench"
 # ---- usage ---------------------------------------------------------------------------------------
 
 class Usage(Case):
-    @each("option, values", [
-        ("--types", ("barriers", "", "lock,,fence")), ("--delay", ("", "x", "-1", "1e3", "2048G")),
-        ("--inner", ("0", "-1")), ("--outer", ("0", "x")), ("--max-neighbours", ("0", "1", "1M")),
-        ("--seed", ("-1", "x")), ("--start", ("window,barrier", ""))])
-    def test_usage(self, option, values):
-        # Open MPI's launcher takes seconds to end a job that failed.
-        for value in values[:1 if self.launcher.is_openmpi else None]:
-            self.refused(PROGRAM, f"{option}={value}", named=option)
-
     @each("options, named", [
         (["--types=ring,3d grid"], "--types: 3D grid needs"),
         (["--outer=5", "--samples=7"], "--outer: 5")])
