@@ -209,6 +209,10 @@ class Timeouts(Case):
                     self.assertEqual({"{} {}".format(row.comm, row.operation[4:]): row.amounts[2:4]
                                       for row in of.rows.get(name, []) if row.kind != "comm"},
                                      {key: (late * times, size) for key, (size, times) in counts.items()}, script.title)
+                    for kind, operations_of in (("pttopt", "point-to-point"), ("coll", "collective")):
+                        rows = of.rows.get(name, [])
+                        self.assertEqual(sum(row.amounts[2] for row in rows if row.kind == kind), sum(
+                            row.amounts[2] for row in rows if (row.kind, row.operation) == ("comm", operations_of)), operations_of)
                     self.assertEqual(of.wrong, [])
 
 
