@@ -12,7 +12,7 @@ import virtual
 from exposed import POST_US, PROGRAMS, SYNC_US, WAIT_US, Transfer, exposed_us
 from launches import TOP, Folder
 from commcost.result import tables
-from commcost.scorecard import gain_lines, scorecard
+from commcost.scorecard import card_text, gain_lines, scorecard
 
 ENOUGH = 8  # launches
 FALSE, MISSED = 0.01, 0.05
@@ -170,7 +170,7 @@ class Example(virtual.Test):
         folder = Folder(self)
         for program, options, variables in EXAMPLE:
             folder.launches("runs", program, *options, launches=6, **{**TIMES, **variables})
-        text = scorecard.text_of(scorecard.card_of(tables.Tables([folder.path])))
+        text = card_text.text_of(scorecard.card_of(tables.Tables([folder.path])))
         with open(os.path.join(TOP, "docs/scorecard.md"), encoding="utf-8") as stream:
             shown = stream.read().split("```\n")[1]
         # The first line has the MPI library.
