@@ -1,5 +1,5 @@
-"""Changes between two sides, each of several launches, row by row: by how much each quantity changed, with an interval and a
-verdict.
+"""Changes between two sides, each of several launches, row by row: by how much each quantity changed, with an interval
+and a verdict.
 
 Launches of one program differ by more than a launch's own interval says, so they, not samples, are
 what is compared: by the rank-sum test over launches. There are many rows, so the chance of a false

@@ -1,4 +1,4 @@
-"""An account of a program's communication: the time and cost of its calls, what would save time, what isn't measured."""
+"""An account of a program's communication: time and cost of its calls, what would save time, what isn't measured."""
 
 import argparse
 import functools

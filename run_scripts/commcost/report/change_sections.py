@@ -10,7 +10,8 @@ from commcost.words import UNSURE, counted, decimals, six_digits
 LONG_TABLE = 30     # rows, from which on it is closed
 # The classes of verdicts' rows, in the order in which they are shown; "" for all others.
 CLASSES = ("loses", "differs", "pays", "")
-CLASS_OF = {row_changes.SLOWER: "loses", row_changes.FAILED: "loses", row_changes.MISSING: "differs", row_changes.ADDED: "differs",
+CLASS_OF = {row_changes.SLOWER: "loses", row_changes.FAILED: "loses", row_changes.MISSING: "differs",
+            row_changes.ADDED: "differs",
             row_changes.FASTER: "pays"}
 
 
@@ -24,8 +25,8 @@ def changes_from(base, new):
 
 
 def comparison_section(comparison, refused):
-    """What changed from the base (row_changes.Comparison), slower rows first, the largest change first; or why nothing can
-    be compared."""
+    """What changed from the base (row_changes.Comparison), slower rows first, the largest change first; or why nothing
+    can be compared."""
     if refused:
         return Section("comparison", "What changed, row by row", [Text(f"Nothing can be compared: {refused}.")])
     parts = [Text("Each row of both results against each other, as bench_compare does: the change from the base with "

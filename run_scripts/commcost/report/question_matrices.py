@@ -15,8 +15,8 @@ from commcost.scorecard.fact_lines import typical
 from commcost.words import UNSURE, size_text
 
 # Answers: the letter, and its class on the page.
-LETTERS = {gain_lines.YES: ("P", "pays"), gain_lines.EVEN: ("E", "even"), gain_lines.PARTLY: ("E", "even"), gain_lines.NO: ("N", "even"),
-           gain_lines.LOSES: ("L", "loses"), UNSURE: ("?", "unclear")}
+LETTERS = {gain_lines.YES: ("P", "pays"), gain_lines.EVEN: ("E", "even"), gain_lines.PARTLY: ("E", "even"),
+           gain_lines.NO: ("N", "even"), gain_lines.LOSES: ("L", "loses"), UNSURE: ("?", "unclear")}
 
 
 def mark_of(row, answer, number=""):
@@ -115,8 +115,8 @@ def of_processor(tables):
         marks = numbers(tables, "mpi_overhead", pairs, (Key("direction"), Key("pair", "pair %", True)),
                         lambda row: row.size("msgsize"))
         found.update((what.format(name), of_name) for name, of_name in marks.items())
-    return matrix_parts(found, "message / bytes", size_text, "The time for which a message keeps the processor busy, and "
-                    "the share of the transfer's time that is free for other work. ?: not clear.")
+    return matrix_parts(found, "message / bytes", size_text, "The time for which a message keeps the processor busy, "
+                        "and the share of the transfer's time that is free for other work. ?: not clear.")
 
 
 def of_rates(tables):

@@ -1,5 +1,5 @@
-"""quickstart.sh after the build: the suite, and what its results say. They are read once, for the scorecard, the page and
-the summary table."""
+"""quickstart.sh after the build: the suite, and what its results say. They are read once, for the scorecard, the page
+and the summary table."""
 
 import glob
 import os

@@ -268,7 +268,8 @@ class Launches:
                    for launch, is_one in zip(self.launches, counted) if is_one}
         groups = {frozenset(numbers[id(self.launches[launch].result)] for launch in by_launch if counted[launch])
                   for (schema, _), by_launch in self._rows.items() if schema.benchmark == benchmark}
-        found = result_metadata.differing(several, groups, {name for number in several for name in self._files[number].header})
+        taken = {name for number in several for name in self._files[number].header}
+        found = result_metadata.differing(several, groups, taken)
         self.mixtures += result_metadata.sentences(benchmark, found, self._files)
         if not found.names:
             return

@@ -50,8 +50,8 @@ class Tables:
     """
 
     def __init__(self, paths, opened=Result):
-        """Reads them, by Result or KeptResults.opened; UsageError for what isn't there, ResultError for a file that is broken. Of a
-        folder such files are left out."""
+        """Reads them, by Result or KeptResults.opened; UsageError for what isn't there, ResultError for a file that is
+        broken. Of a folder such files are left out."""
         self.tables, self.left, self._digests, self._rows, self.apart = [], [], {}, {}, {}
         self.opened = opened
         self.paths = dict(zip((NEW, BASE), paths))

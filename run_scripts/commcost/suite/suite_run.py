@@ -73,7 +73,8 @@ class Suite:
         return os.path.exists(self.folder.launch_file(step))
 
     def _run(self, job_left_s):
-        options, versions = self.options, suite_folder.versions_of(self.plan.programs, list(self.options.launchers.values()))
+        options = self.options
+        versions = suite_folder.versions_of(self.plan.programs, list(options.launchers.values()))
         self.folder.lock()
         try:
             self.folder.begin(self.plan, versions, options.hosts)
@@ -182,7 +183,8 @@ exec sh {run_suite} \\
         remove(file + ".failed")
         begin, seconds, status, result = self.folder.launch(step, limit_s, self.signals, options.verbose)
         seconds = int(0.5 + seconds)
-        timed_out = status in (launch_processes.TIMED_OUT, launch_processes.KILLED) and seconds >= limit_s and result not in WHOLE
+        was_ended = status in (launch_processes.TIMED_OUT, launch_processes.KILLED)
+        timed_out = was_ended and seconds >= limit_s and result not in WHOLE
         if status is None:
             self.leave = self.signals.last.name
         elif timed_out and limit_s == left_s:

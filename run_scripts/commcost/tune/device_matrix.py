@@ -63,7 +63,8 @@ wrong usage.""", allow_abbrev=False)
     add = launch_options.add_shared(made, "device_DATE_TIME", "; --hosts", metavar="N", type=count, default=2,
                                help="one for each GPU (default: 2)")
     add("--dry-run", action="store_true", help="print the commands of launches that were not made yet")
-    options = launch_options.parsed(made, ("build", "programs", "memory", "sizes", "limit", *launch_options.KEPT_PLACE), words)
+    kept = ("build", "programs", "memory", "sizes", "limit", *launch_options.KEPT_PLACE)
+    options = launch_options.parsed(made, kept, words)
     if options.ranks < 2:
         raise UsageError("--ranks: needs at least 2")
     launch_options.fill_in(options, "device_")

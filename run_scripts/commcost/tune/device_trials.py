@@ -45,8 +45,8 @@ class Matrix:
         self.launcher = launchers.find(options.launcher, options.build)
         job = launchers.Job(options.ranks, options.ranks_per_node, options.hosts, options.bind)
         launch = self.launcher.line(job, launchers.Launch(options.ranks, 1, {}))
-        self.steps = [suite_plan.Step(1, one.name, one.name, "", trial_launches.FIRST_S, quoted(one.line(options.build, launch)))
-                      for one in tried]
+        self.steps = [suite_plan.Step(1, one.name, one.name, "", trial_launches.FIRST_S,
+                                      quoted(one.line(options.build, launch))) for one in tried]
 
     def left(self):
         """The Steps that were not recorded."""

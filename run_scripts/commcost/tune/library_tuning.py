@@ -200,7 +200,8 @@ class Tuning:
                 race.add(cell, choice, value)
                 continue
             reason = "no time in the result" if outcome == trial_launches.WORKS else outcome
-            message = "" if outcome in (trial_launches.WORKS, trial_launches.WRONG) else cut(self.trials.message(step), MESSAGE_MOST)
+            has_run = outcome in (trial_launches.WORKS, trial_launches.WRONG)
+            message = "" if has_run else cut(self.trials.message(step), MESSAGE_MOST)
             if (cell.contest, cell.ranks, choice) not in self.out:
                 say(f"{cell.contest} {choice}, {cell.ranks} ranks: {reason}")
                 self.out[cell.contest, cell.ranks, choice] = ": ".join(filter(None, (reason, message)))
