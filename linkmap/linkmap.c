@@ -1,8 +1,16 @@
 /*
- * Which node, link or direction of a job is slow: the time of a message between every two nodes.
+ * Slow nodes, links and directions of a job: the time of a message between every two nodes.
  *
- * Method: all pairs of nodes exchange messages in a tournament (links.h); map.c explains the
- * times, verdicts.c names what is slow.
+ * Timed region: a round trip between two points, or from 4 KiB on each way by itself, between two
+ * readings of the clock (kernel.c). A point is a node, for which its lowest rank stands, or a rank.
+ *
+ * When and how often: a row is a size. In a visit all pairs of points exchange messages in the
+ * rounds of a tournament (links.h), so that each point has one partner at a time. All sizes are
+ * visited alternately, six times; sizes whose times aren't precise then up to twelve times, while
+ * there is time. After the visits, links that look slow are timed again alone (map.c).
+ *
+ * Written: for each size a line for the whole job, and a line for each node, link and direction
+ * with its verdict (verdicts.c, rows.c, columns.c).
  */
 #include "common/job/node_order.h"
 #include "common/job/hosts.h"

@@ -1,11 +1,17 @@
 /*
- * The noise of the operating system: how often, for how long and by what sources the ranks of a job
- * are interrupted (stopped), and how much that slows down programs whose ranks wait for each other.
+ * Noise of the operating system: frequency, length and sources of the interruptions (stops) of a
+ * job's ranks, and the slowdown of programs whose ranks wait for each other.
  *
- * Method: all ranks do quanta of work at the same time, each of which takes the same time unless
- * the rank is interrupted (rank_stops.h). The stops of all ranks show their sources (sources.h),
- * and predict the slowdown of a barrier or an allreduce after some work (prediction.c), which is
- * measured in turn with the quanta.
+ * Timed region: on each rank quanta of work one after the other, each between two readings of the
+ * clock (kernel.c); a quantum takes the same time unless the rank is interrupted (rank_stops.h).
+ * Alternately with them, steps of work and a barrier or an allreduce.
+ *
+ * When and how often: all ranks do the quanta at the same time, in six visits that are spread over
+ * the run. The steps of each operation and grain have visits of their own between them.
+ *
+ * Written: a line for the job, for each host or rank, for each source of interruptions (sources.h),
+ * and for each operation and grain with its measured and its predicted slowdown (prediction.c,
+ * rows.c, columns.c).
  */
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"
