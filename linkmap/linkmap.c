@@ -7,7 +7,7 @@
  * When and how often: a row is a size. In a visit all pairs of points exchange messages in the
  * rounds of a tournament (links.h), so that each point has one partner at a time. All sizes are
  * visited alternately, six times; sizes whose times aren't precise then up to twelve times, while
- * there is time. After the visits, links that look slow are timed again alone (map.c).
+ * there is time. After the visits, links that look slow are timed alone (verdicts.c).
  *
  * Written: for each size a line for the whole job, and a line for each node, link and direction
  * with its verdict (verdicts.c, rows.c, columns.c).
