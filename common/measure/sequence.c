@@ -31,7 +31,7 @@ static struct bc_located local[REDUCED_MAX], slowest[REDUCED_MAX];
 static bool missed[BC_BATCH_MAX];
 
 /* What rank 0 tells the others before each batch. */
-struct order {
+struct batch_order {
     int32_t rounds; /* 0: the run is over */
     int32_t end;    /* enum bc_end */
     int32_t counts; /* 0: the rounds belong to the warm-up */
@@ -164,7 +164,7 @@ static int32_t limit_batch(const struct bc_sequence *sequence, int64_t wanted)
     return wanted < 1 ? 1 : (int32_t)wanted;
 }
 
-static struct order next_order(const struct bc_sequence *sequence)
+static struct batch_order next_order(const struct bc_sequence *sequence)
 {
     const struct bc_plan *const plan = &sequence->plan;
     const int64_t count = (int64_t)bc_samples_in_visit(sequence->samples);
@@ -173,17 +173,17 @@ static struct order next_order(const struct bc_sequence *sequence)
         wanted = plan->warmup_rounds >= 0 ? plan->warmup_rounds - sequence->rounds_done
                  : plan->was_warm         ? 1
                                           : WARMUP_BATCH;
-        return (struct order){.rounds = limit_batch(sequence, wanted)};
+        return (struct batch_order){.rounds = limit_batch(sequence, wanted)};
     }
     if (sequence->settled || (wanted <= 0 && plan->min_rounds >= plan->max_rounds))
-        return (struct order){.end = BC_END_SETTLED};
+        return (struct batch_order){.end = BC_END_SETTLED};
     if (wanted <= 0)
-        return (struct order){.end = BC_END_MAX};
+        return (struct batch_order){.end = BC_END_MAX};
     if (time_is_up(sequence))
-        return (struct order){.end = BC_END_TIME};
+        return (struct batch_order){.end = BC_END_TIME};
     if (plan->precise != NULL && (int64_t)sequence->next_look - count < wanted)
         wanted = (int64_t)sequence->next_look - count;
-    return (struct order){.rounds = limit_batch(sequence, wanted), .counts = 1};
+    return (struct batch_order){.rounds = limit_batch(sequence, wanted), .counts = 1};
 }
 
 /* ---- every rank follows ---------------------------------------------------------------------- */
@@ -253,7 +253,7 @@ static void choose_ranks(struct bc_sequence *sequence)
 int bc_sequence_order(struct bc_sequence *sequence)
 {
     const bool root = sequence->run->job.rank == 0;
-    struct order order = {0};
+    struct batch_order order = {0};
     if (root)
         order = next_order(sequence);
     bc_harness_bcast(&order, 3, MPI_INT32_T, 0, MPI_COMM_WORLD);

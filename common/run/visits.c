@@ -39,7 +39,7 @@
 #define TERMINAL_S 0.5
 #define ELSEWHERE_S 20.0
 
-struct row {
+struct swept_row {
     void *memory;      /* the program's */
     int visits;        /* so far */
     bool is_precise;   /* after the last one; rank 0 */
@@ -51,7 +51,7 @@ struct row {
 };
 
 /* What rank 0 tells the others before each visit. */
-struct order {
+struct visit_order {
     int64_t row; /* or NO_ROW */
     int64_t pause_ns;
     int64_t renews; /* what rows share is made anew first */
@@ -61,7 +61,7 @@ enum { NO_ROW = -1 };
 
 struct bc_sweep {
     struct bc_run *run;
-    struct row *rows;
+    struct swept_row *rows;
     size_t count, capacity;
     size_t *order;      /* of a turn; room for all rows */
     double shares_left; /* that rows which aren't written have still to get; rank 0 */
@@ -100,7 +100,7 @@ void *bc_add_row(struct bc_run *run)
         sweep->capacity = room;
     }
     void *const memory = bc_allocate(1, run->program->row_bytes, "no memory for a row");
-    sweep->rows[sweep->count++] = (struct row){.memory = memory};
+    sweep->rows[sweep->count++] = (struct swept_row){.memory = memory};
     sweep->shares_left += 1.0;
     return memory;
 }
@@ -118,7 +118,7 @@ static double share_of(const struct bc_sweep *sweep, int visit)
 }
 
 /* The shares of the visits that a row has still to get. */
-static double shares_left(const struct bc_sweep *sweep, const struct row *row)
+static double shares_left(const struct bc_sweep *sweep, const struct swept_row *row)
 {
     double shares = 0.0;
     for (int visit = row->visits; visit < sweep->run->visits; visit++)
@@ -144,7 +144,7 @@ static double budget_left(const struct bc_run *run)
 }
 
 /* How long the next visit of a row may take. */
-static double visit_seconds(const struct bc_sweep *sweep, const struct row *row)
+static double visit_seconds(const struct bc_sweep *sweep, const struct swept_row *row)
 {
     const struct bc_run *const run = sweep->run;
     const double row_s = row_seconds(run), share = share_of(sweep, row->visits);
@@ -165,7 +165,7 @@ static double visit_seconds(const struct bc_sweep *sweep, const struct row *row)
 static bool wants_visit(const struct bc_sweep *sweep, size_t number)
 {
     const struct bc_run *const run = sweep->run;
-    const struct row *const row = &sweep->rows[number];
+    const struct swept_row *const row = &sweep->rows[number];
     if (row->visits == 0)
         return true;
     if (budget_left(run) <= 0.0 || row->measured_s >= row_seconds(run))
@@ -281,7 +281,7 @@ static void look_for_end(struct bc_sweep *sweep)
    visit, or nothing is to be measured any more. Collective. */
 static bool choose_row(struct bc_sweep *sweep)
 {
-    struct order order = {NO_ROW, 0, 0};
+    struct visit_order order = {NO_ROW, 0, 0};
     if (sweep->stopped)
         return false;
     if (sweep->run->job.rank == 0) {
@@ -315,7 +315,7 @@ static struct bc_visit *begin_step(struct bc_sweep *sweep, enum bc_step step)
 static struct bc_visit *begin_visit(struct bc_sweep *sweep)
 {
     struct bc_run *const run = sweep->run;
-    const struct row *const row = &sweep->rows[sweep->row];
+    const struct swept_row *const row = &sweep->rows[sweep->row];
     struct bc_visit *const visit = begin_step(sweep, BC_MEASURE);
     if (run->window != NULL)
         bc_start_window_counts(run->window)->used = 0;
@@ -330,7 +330,7 @@ static struct bc_visit *begin_visit(struct bc_sweep *sweep)
 static void end_visit(struct bc_sweep *sweep)
 {
     struct bc_run *const run = sweep->run;
-    struct row *const row = &sweep->rows[sweep->row];
+    struct swept_row *const row = &sweep->rows[sweep->row];
     row->last_s = bc_elapsed_s() - sweep->visit_start_s;
     bc_contention_look(&run->own->contention, &row->waits);
     if (row->visits < run->visits)
@@ -347,7 +347,7 @@ static void end_visit(struct bc_sweep *sweep)
 /* ---- writing --------------------------------------------------------------------------------- */
 
 /* Says what disturbed the row's visits. Collective. */
-static void remark_visits(struct bc_run *run, const struct row *row)
+static void remark_visits(struct bc_run *run, const struct swept_row *row)
 {
     bc_contention_row(&row->waits, &run->job, run->output, run->rows);
     if (run->job.rank == 0 && row->late > 0)
@@ -373,7 +373,7 @@ void bc_write_row(struct bc_run *run, const void *result)
 /* Collective. */
 static struct bc_visit *begin_write(struct bc_sweep *sweep)
 {
-    const struct row *const row = &sweep->rows[sweep->row];
+    const struct swept_row *const row = &sweep->rows[sweep->row];
     const int64_t own[2] = {row->stops.lost_ns, row->stops.watched_ns};
     int64_t all[2] = {0, 0}; /* of all ranks, on rank 0 */
     bc_harness_reduce(own, all, 2, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
@@ -388,7 +388,7 @@ static struct bc_visit *begin_write(struct bc_sweep *sweep)
 
 static void end_write(struct bc_sweep *sweep)
 {
-    struct row *const row = &sweep->rows[sweep->row++];
+    struct swept_row *const row = &sweep->rows[sweep->row++];
     free(row->memory);
     row->memory = NULL;
 }
