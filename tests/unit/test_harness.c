@@ -138,7 +138,7 @@ TEST(those_who_are_released_do_not_sleep)
     for (size_t i = 0; i < COUNT(waits); i++) {
         MPI_Barrier(MPI_COMM_WORLD);
         if (rank == 0)
-            __real_bc_sleep_ns(WAIT_NS);
+            __real_bc_sleep_ns(WAIT_NS / 1000);
         slept_ns = 0;
         waits[i]();
         assert_int_equal(slept_ns, 0);

@@ -1,5 +1,6 @@
 /* Time on a simulated machine: a unit of work takes 1 ns of it. SMPI stands in for the C library's
    clock and sleep. */
+#include "common/clock/source.h"
 #include "common/work/work.h"
 
 #include <mpi.h>
