@@ -237,6 +237,7 @@ for output; do :; done
 echo {name} >>'{self.suite.folder}/started'
 [ "$(grep -c . '{self.suite.folder}/started')" != 2 ] || sleep 600
 exec >"${{output#--output=}}"
+echo "# benchmark: {name}"
 echo "# columns: key=key value=less status=info"
 printf 'key\tvalue\tstatus\n1\t1\tok\n'
 echo "# end: 1 row, exit 0"
