@@ -9,7 +9,7 @@ import math
 import os
 import sys
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../run_scripts"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../../../run_scripts"))
 from commcost.result.result_reader import Result  # pylint: disable=wrong-import-position
 from commcost.words import parsed_number  # pylint: disable=wrong-import-position
 
