@@ -128,8 +128,8 @@ static bool row_is_precise(const struct bc_run *run, const struct precision_case
         const int side = (visit == VISITS - 1) - (visit == VISITS - 2);
         bc_samples_begin_visit(&samples);
         for (int i = 0; i < IN_VISIT; i++) {
-            const double first =
-                known->first + side * known->half_width + noise * (i - IN_VISIT / 2);
+            const int from_middle = i - IN_VISIT / 2;
+            const double first = known->first + side * known->half_width + noise * from_middle;
             bc_samples_append(&samples, (const double[]){first, known->second}, 2, 0);
         }
     }

@@ -610,7 +610,7 @@ static struct bc_job job;
 
 static void set_up(void)
 {
-    const struct bc_clock_cost cost = {.resolution_ns = LATE_NS / 4};
+    const struct bc_clock_cost cost = {.resolution_ns = LATE_NS / 4.0};
     bc_job_describe(&job);
     window = bc_start_window_create(&job, &cost, 0.01);
 }
