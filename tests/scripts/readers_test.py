@@ -1,5 +1,7 @@
 """Results in the programs that people read them with: pandas, R, LibreOffice, and pictures by gnuplot."""
 
+import os
+
 from case import Case, call, each
 from commcost.words import parsed_number
 from made_results import SCRIPTS
