@@ -1,7 +1,7 @@
 /*
  * Slow nodes, links and directions of a job: the time of a message between every two nodes.
  *
- * Timed region: a round trip between two points, or from 4 KiB on each way by itself, between two
+ * Timed region: a round trip between two points, or from 4 KiB on each way alone, between two
  * readings of the clock (kernel.c). A point is a node, for which its lowest rank stands, or a rank.
  *
  * When and how often: a row is a size. In a visit all pairs of points exchange messages in the

@@ -35,7 +35,7 @@ int halo_read_extents(const char *text, size_t length, int64_t values[HALO_DIREC
 /* Reads the text: boxes, A for a cube or AxBxC, with commas. False with the error set. Local. */
 bool halo_read_boxes(struct halo_box_list *list, struct bc_error *error);
 
-/* Leaves boxes that need more than `bytes` out of a default list, but for the first one. Local. */
+/* Removes boxes that need more than `bytes` from a default list, except the first one. Local. */
 void halo_shorten_boxes(struct halo_box_list *list, double bytes);
 
 /* Checks boxes against this rank's memory. Default boxes that don't fit are left out; false with

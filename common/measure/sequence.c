@@ -15,8 +15,8 @@
 #define WARMUP_BATCHES_MAX 20
 #define WARMUP_TIME_SHARE 0.1
 
-/* In later visits what was made anew has to be used, which the first round does: up to
-   WARMUP_BATCH rounds, of which the last begins within LATER_WARMUP_SHARE of the time. */
+/* In later visits the warm-up uses the new buffers once: 1 to WARMUP_BATCH rounds, the last of
+   which begins within LATER_WARMUP_SHARE of the time. */
 #define LATER_WARMUP_SHARE 0.01
 
 /* The values that are reduced for a quantity whose ranks start together; for others it is the first
@@ -30,7 +30,7 @@ enum { LAST_END, FIRST_START, LAST_START, REDUCED };
 static struct bc_located local[REDUCED_MAX], slowest[REDUCED_MAX];
 static bool missed[BC_BATCH_MAX];
 
-/* What rank 0 tells the others before each batch. */
+/* Rank 0 sends it to all ranks before each batch. */
 struct batch_order {
     int32_t rounds; /* 0: the run is over */
     int32_t end;    /* enum bc_end */
@@ -39,8 +39,8 @@ struct batch_order {
 
 /* ---- rank 0 decides -------------------------------------------------------------------------- */
 
-/* Whether the warm-up is over: as many rounds as asked for, the few of a later visit, or a last
-   batch that was no longer faster than the one before. */
+/* True if the warm-up is over: after the rounds that were asked for, the few of a later visit, or a
+   batch that was no faster than the one before. */
 static bool has_warmed_up(struct bc_sequence *sequence, int rounds)
 {
     const struct bc_plan *const plan = &sequence->plan;

@@ -1,7 +1,7 @@
 /*
- * A buffer that MPI gets, in memory of any kind: what it is to hold, what it holds, and other
- * memory for each repetition (--buffers=new). Buffers in host memory need nothing else. For the
- * other kinds common/device/ sets the functions (struct bc_buffer_functions).
+ * A buffer for MPI, in memory of any kind, with new memory for each repetition (--buffers=new).
+ * Buffers in host memory need nothing else. For other kinds common/device/ sets the functions
+ * (struct bc_buffer_functions).
  */
 #pragma once
 
@@ -11,12 +11,12 @@
 /* Where a buffer lies. */
 enum bc_memory {
     BC_MEMORY_HOST,
-    BC_MEMORY_PINNED, /* host memory that the device reads and writes by itself */
+    BC_MEMORY_PINNED, /* host memory that the device reads and writes directly */
     BC_MEMORY_DEVICE,
     BC_MEMORY_MANAGED /* moves to where it is used */
 };
 
-/* Whether a program that hands MPI host memory only has to copy such a buffer. */
+/* True if a program that hands MPI host memory only has to copy such a buffer. */
 static inline bool bc_memory_needs_copy(enum bc_memory memory)
 {
     return memory == BC_MEMORY_DEVICE || memory == BC_MEMORY_MANAGED;
@@ -28,11 +28,11 @@ static inline bool bc_memory_is_host(const enum bc_memory of[2])
     return of[0] == BC_MEMORY_HOST && of[1] == BC_MEMORY_HOST;
 }
 
-/* Whether MPI gets the same memory again, or memory that was allocated since: --buffers. The
+/* --buffers: each repetition gets the same memory, or memory that was allocated just before. The
    allocator may choose an address that MPI has seen, as in any program. */
 enum bc_buffers { BC_BUFFERS_REUSED, BC_BUFFERS_NEW };
 
-/* The word of the choice. */
+/* Returns the word of the option. */
 static inline const char *bc_buffers_word(int buffers)
 {
     return buffers == BC_BUFFERS_NEW ? "new" : "reused";
@@ -44,8 +44,8 @@ struct bc_buffer {
     struct bc_device *device; /* may be NULL with BC_MEMORY_HOST */
     enum bc_memory memory;
     size_t bytes;
-    void *start; /* what MPI gets */
-    /* In host memory: what bc_buffer_write writes, and what bc_buffer_read has read; `start` itself
+    void *start; /* the address for MPI */
+    /* In host memory: source of bc_buffer_write and destination of bc_buffer_read; `start` itself
        with BC_MEMORY_HOST. */
     void *image;
     void *copy; /* of the image, on the device; NULL with BC_MEMORY_HOST */
@@ -62,12 +62,12 @@ void bc_buffer_destroy(struct bc_buffer *buffer);
 /* A buffer in host memory of the caller's, who frees it. */
 struct bc_buffer bc_buffer_in(void *memory, size_t bytes);
 
-/* Moves the buffer to memory that is allocated now, and frees the former: `start` changes, what the
-   buffer holds doesn't. MPI must not be using it. */
+/* Moves the data to newly allocated memory and frees the old memory: `start` changes. MPI must not
+   be using it. */
 void bc_buffer_renew(struct bc_buffer *buffer);
 
-/* Fills the first `bytes` bytes from the image: where the device can, by a kernel, as a program
-   fills its buffers. MPI may read them on return: the kernel has ended. */
+/* Fills the first `bytes` bytes from the image: by a kernel if the device has one, as a program
+   fills its buffers. MPI may read them on return. */
 void bc_buffer_write(struct bc_buffer *buffer, size_t bytes);
 
 /* Reads the first `bytes` bytes into the image by a copy. False if a kernel sees other data there

@@ -2,21 +2,19 @@
  * Nanoseconds that libmpirtmon adds to a call of MPI, while no snapshot is active (off) and in one
  * that monitors everything (on).
  *
- * What is timed: in one process, which sends messages to itself, loops of calls through the
+ * Timed region: in one process, which sends messages to itself, loops of calls through the
  * monitor's wrappers (MPI_Isend) and loops of the same calls directly (PMPI_Isend), by two readings
  * of the clock each (kernel_loops.h). A sample is the time of a repetition of both loops. A round
  * runs the loops alternately (monitor_take in kernel.h), so drift cancels in their difference.
  *
- * When: all rows are visited alternately. The first visit of a row chooses the repetitions so that
- * a monitored loop takes 10 us: long compared with a reading of the clock, and
+ * When and how often: all rows are visited alternately. The first visit of a row chooses the
+ * repetitions so that a monitored loop takes 10 us: long compared with a reading of the clock, and
  * seldom interrupted. A row with mode "on" starts its snapshot before its loops and ends it after
- * them.
- *
- * How often: six visits a row, up to twelve if a row is not precise and time is left (14 s a run).
- * A visit ends when the median of the difference is known to 2 % (--precision), or when its time is
+ * them. A row has six visits, or up to twelve if it is not precise and time is left (14 s a run). A
+ * visit ends when the median of the difference is known to 2 % (--precision), or when its time is
  * up.
  *
- * What is written: a line a row after its last visit (columns.c), with both times and their
+ * Written: a line a row after its last visit (columns.c), with both times and their
  * difference.
  */
 #include "common/measure/rounds.h"

@@ -112,8 +112,8 @@ static bool needs_mpi(const ElfW(Dyn) * entries, ElfW(Addr) base)
     return false;
 }
 
-/* Looks at an object for dl_iterate_phdr, which ends at the first one that needs MPI, but for MPI
-   libraries and this one, whose file's name begins like theirs. */
+/* Looks at an object for dl_iterate_phdr, which ends at the first one that needs MPI. MPI
+   libraries, and this one, whose file's name begins like theirs, don't count. */
 static int look_at_object(struct dl_phdr_info *object, size_t size, void *unused)
 {
     (void)size, (void)unused;
