@@ -8,6 +8,7 @@ MODELS = {
                          duration=20),
     "host": rules.Model(post=0.4, wait=0.2, latency=8, byte_ns=3, fraction=0.25, sync=0.7),
     "gap": rules.Model(post=0.2, latency=3, byte_ns=4, gap=0.7, sync=0.3, barrier=1.5),
+    "quick": rules.Model(post=0.1, wait=0.1, latency=1, byte_ns=0.1, sync=0.1),
     "post": rules.Model(post=6, wait=0.1, latency=2, sync=0.2, barrier=1),
 }
 BOXES = ((2, 2, 2), (10, 10, 10), (4, 6, 10))
@@ -67,6 +68,11 @@ class Halo(virtual.Test):
         for variables in ({"VIRTUAL_CLOCK_NS": 500}, {"VIRTUAL_RESOLUTION_NS": 100}):
             with self.subTest(variables=variables):
                 self.check("usual", 2, "--samples=6", rows=METHODS * len(BOXES), **variables)
+
+    def test_uneven_release(self):
+        """Ranks leave the barrier before a batch up to 4 us apart; the untimed swap takes that up."""
+        self.check("quick", 2, "--methods=isend/irecv types,isend/irecv packed", "--samples=60", rows=6,
+                   MODEL_BARRIER_SKEW_US=4)
 
     def test_data(self):
         """Data that moves is checked; wrong data is FAIL, but of what no message brings."""

@@ -10,6 +10,7 @@ MODELS = {
     "gap": rules.Model(post=0.2, latency=3, byte_ns=20, gap=0.9, sync=0.3, barrier=1.5),
 }
 SLOW_POST = rules.Model(post=6, wait=0.1, latency=2, byte_ns=10)
+QUICK = rules.Model(post=0.1, wait=0.1, latency=1, byte_ns=0.1, sync=0.1)
 SAMPLES = ("--samples=6", "--visits=2")
 
 
@@ -75,6 +76,10 @@ class PingPong(virtual.Test):
         for variables in ({"VIRTUAL_CLOCK_NS": 500}, {"VIRTUAL_RESOLUTION_NS": 100}):
             with self.subTest(variables=variables):
                 self.check(MODELS["usual"], "--patterns=put,MPI Send", rows=9, **variables)
+
+    def test_uneven_release(self):
+        """Ranks leave the barrier before a batch up to 4 us apart; the untimed repetition takes that up."""
+        self.check(QUICK, "--patterns=put,MPI Send", "--coarray-sync=images", rows=6, MODEL_BARRIER_SKEW_US=4)
 
     def test_checked(self):
         """Each way is timed by itself then, with a reading more."""
