@@ -3,8 +3,8 @@
 #include "common/clock/clock.h"
 #include "common/job/limits.h"
 #include "common/mpi/harness.h"
+#include "common/result/warnings.h"
 
-#include <inttypes.h>
 #include <math.h>
 #include <mpi.h>
 
@@ -84,10 +84,8 @@ void bc_contention_row(const struct bc_waits *waits, const struct bc_job *job,
         return;
     const struct bc_located max = max_over_ranks(bc_waited_share(waits), job);
     if (max.value > 0.0)
-        bc_output_disturbed(output, 100.0 * max.value,
-                            "row %" PRId64 ": rank %d waited for a processor during %.0f %% of the "
-                            "row's time: something else runs there, and it is in the row's times",
-                            row, max.rank, 100.0 * max.value);
+        bc_output_disturbed(output, 100.0 * max.value, BC_WARNING_WAITED, (long long)row, max.rank,
+                            100.0 * max.value);
 }
 
 void bc_contention_end(const struct bc_contention *contention, const struct bc_job *job,
@@ -99,8 +97,5 @@ void bc_contention_end(const struct bc_contention *contention, const struct bc_j
     const double share = stolen >= STOLEN_TICKS_MIN ? stolen / busy : 0.0;
     const struct bc_located max = max_over_ranks(share, job);
     if (max.value > STOLEN_SHARE_MAX)
-        bc_output_remark(output, "warning",
-                         "this is a virtual machine whose host took %.0f %% of the processors' "
-                         "time during the run (steal, on rank %d's node): times are longer for it",
-                         100.0 * max.value, max.rank);
+        bc_output_remark(output, BC_WARNING_STOLEN, 100.0 * max.value, max.rank);
 }

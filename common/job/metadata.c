@@ -2,6 +2,7 @@
 
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
+#include "common/result/warnings.h"
 
 #include "build_info.h"
 
@@ -156,27 +157,13 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int t
     bc_output_meta(output, "job_id", "%s", job_id != NULL ? job_id : "NA");
     const long launched = bc_launcher_processes();
     if (job->ranks == 1 && launched > 1)
-        bc_output_remark(output, "warning",
-                         "%ld processes were started, but each is a job of its own: mpirun is of "
-                         "another MPI library than this program, or srun lacks the library's PMI",
-                         launched);
+        bc_output_remark(output, BC_WARNING_SINGLETONS, launched);
     if (job->host_names < job->nodes)
-        bc_output_remark(output, "note",
-                         "%d nodes have %d host name%s: ranks that share no memory count as on "
-                         "nodes of their own",
-                         job->nodes, job->host_names, job->host_names == 1 ? "" : "s");
+        bc_output_remark(output, BC_NOTE_HOST_NAMES, job->nodes, job->host_names);
     if (job->shares_processors)
-        bc_output_remark(output, "warning",
-                         "oversubscribed: ranks share processors (up to %d ranks on a node, as few "
-                         "as %d processors for them); times include waiting for a processor",
-                         job->max_per_node, job->min_processors);
+        bc_output_remark(output, BC_WARNING_OVERSUBSCRIBED, job->max_per_node, job->min_processors);
     if (job->shared_cores != NULL)
-        bc_output_remark(output, "note", "%s, which slows them: bind each to a core",
-                         job->shared_cores);
+        bc_output_remark(output, BC_NOTE_SHARED_CORES, job->shared_cores);
     if (job->exceeded_quota != NULL)
-        bc_output_remark(
-            output, "warning",
-            "oversubscribed: %s; times include waiting, for as long as the kernel suspends "
-            "ranks that have used it up",
-            job->exceeded_quota);
+        bc_output_remark(output, BC_WARNING_QUOTA, job->exceeded_quota);
 }

@@ -2,6 +2,7 @@
 
 #include "common/mpi/mpi_check.h"
 #include "common/mpi/harness.h"
+#include "common/result/warnings.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -68,6 +69,5 @@ void bc_crossing_note(const struct bc_job *job, struct bc_output *output, const 
     if (job->nodes == 1)
         return;
     const int pct = bc_crossing_pct(job, &partner, partner >= 0);
-    bc_output_remark(output, "note", "%s%s%d %% of the pairs cross nodes", which,
-                     which[0] != 0 ? ": " : "", pct);
+    bc_output_remark(output, BC_NOTE_CROSSING, which, which[0] != 0 ? ": " : "", pct);
 }

@@ -2,6 +2,7 @@
 
 #include "common/memory/allocate.h"
 #include "common/result/lines.h"
+#include "common/result/warnings.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -262,8 +263,7 @@ void bc_output_header(struct bc_output *output)
         bc_lines_write_names(&output->lines, output->stream);
     flush(output);
     if (output->lines.left_out.length > 0)
-        bc_output_remark(output, "note", "a table lacks %s: --format=tsv shows more columns",
-                         output->lines.left_out.start);
+        bc_output_remark(output, BC_NOTE_LEFT_OUT, output->lines.left_out.start);
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -307,11 +307,8 @@ static void write_disturbed(struct bc_output *output)
         return;
     if (output->max_waited_pct > 0.0)
         snprintf(much, sizeof much, ", up to %.0f %% of the time", output->max_waited_pct);
-    bc_output_remark(output, "warning",
-                     "%" PRId64 " of %" PRId64
-                     " row%s %s disturbed%s: measure again on a quieter machine",
-                     output->disturbed, output->rows, output->rows == 1 ? "" : "s",
-                     output->disturbed == 1 ? "was" : "were", much);
+    bc_output_remark(output, BC_WARNING_DISTURBED, (long long)output->disturbed,
+                     (long long)output->rows, much);
 }
 
 /* Says what values in shown columns mean. */

@@ -213,7 +213,7 @@ static void print_option(FILE *stream, const struct bc_option_entry *entry)
     if (option->kind == BC_NAMES) {
         bc_text_append(&help, ", with commas: ");
         bc_append_names(&help, option->name_at, option->name_count, ", ");
-        bc_text_append(&help, "; or all. Case, spaces and dashes don't count");
+        bc_text_append(&help, ", or all");
     }
     fprintf(stream, "%*s", INDENT, "");
     bc_print_wrapped(stream, help.start, INDENT, WIDTH, "          ");
@@ -226,10 +226,15 @@ static void print_option(FILE *stream, const struct bc_option_entry *entry)
         fprintf(stream, "          environment: %s\n", option->variables);
 }
 
-void bc_options_help(FILE *stream, const struct bc_options *options)
+void bc_options_help(FILE *stream, const struct bc_options *options, size_t own)
 {
-    for (size_t row = 0; row < options->count; row++)
+    for (size_t row = 0; row < options->count; row++) {
+        if (row == 0)
+            fputs("\nOptions:\n", stream);
+        if (row == own)
+            fputs("\nOptions of all benchmarks:\n", stream);
         print_option(stream, &options->entries[row]);
+    }
 }
 
 /* ---- to other ranks -------------------------------------------------------------------------- */

@@ -122,9 +122,9 @@ bool bc_option_given(const struct bc_options *options, const char *long_name);
    caller frees it. */
 char *bc_option_text(const struct bc_option_entry *entry, bool for_people);
 
-/* Prints all options with their help, defaults and variables. The values must be the defaults, as
-   before parsing. */
-void bc_options_help(FILE *stream, const struct bc_options *options);
+/* Prints all options with their help, defaults and variables: the first `own` ones, which are the
+   program's, and below a second heading those of all programs. The values must be the defaults. */
+void bc_options_help(FILE *stream, const struct bc_options *options, size_t own);
 
 /* All values and their sources, for bc_options_decode on another rank; freed by the caller. */
 struct bc_text bc_options_encode(const struct bc_options *options);

@@ -113,9 +113,8 @@ static void print_help(struct bc_run *run)
     void *const state = run->own->state;
     bc_run_release(run);
     bc_run_prepare(run, program, state);
-    printf("Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n\nOptions:\n", program->name,
-           program->summary);
-    bc_options_help(stdout, &run->options);
+    printf("Usage: mpirun -np RANKS %s [OPTION]...\n\n%s\n", program->name, program->summary);
+    bc_options_help(stdout, &run->options, program->own_options.count + program->options.count);
 }
 
 /* Reads this rank's own options: for the thread level, which MPI must be told before it can bring

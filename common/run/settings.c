@@ -18,22 +18,18 @@ static const struct bc_option rows[] = {
      .help = "print this help and exit"},
     {"version", BC_FLAG, AT(version), .internal = true, .help = "print the version and exit"},
     {"format", BC_CHOICE, AT(format), .choices = "tsv|table|metrics",
-     .help = "tab-separated values, columns aligned for reading, or a line for each quantity: "
-             "name=value unit lo hi"},
+     .help = "tab-separated columns, aligned columns, or one line a quantity"},
     {"output", BC_TEXT, AT(output), .argument = "FILE",
-     .help = "write the result to FILE, not stdout"},
+     .help = "write the result to FILE instead of stdout"},
     {"columns", BC_TEXT, AT(columns), .argument = "main|all|NAME,...", .internal = true,
-     .help = "the columns to write: those that matter most (the default on stdout), all (the "
-             "default in a file), or these; main may stand among the names"},
+     .help = "columns to write, by default main on stdout, all in a file"},
     {"metadata", BC_CHOICE, AT(metadata), .choices = "auto|short|full|none", .internal = true,
-     .help = "the lines that begin with #: auto is short on stdout and full in a file; with none, "
-             "notes and warnings go to stderr"},
-    {"no-header", BC_FLAG, AT(no_header),
-     .help = "rows only: no metadata, no header row; notes and warnings go to stderr"},
+     .help = "lines that begin with #, auto: short on stdout, full in a file"},
+    {"no-header", BC_FLAG, AT(no_header), .help = "write rows only, no metadata and no header row"},
     {"no-metadata", BC_FLAG, AT(no_metadata), .internal = true,
-     .help = "the same as --metadata=none; of both the last holds"},
+     .help = "the same as --metadata=none"},
     {"precision", BC_PERCENT, AT(precision_pct), .argument = "PERCENT", .min = 0.001, .max = 100,
-     .help = "sample until the interval's half-width is within this share of the value"},
+     .help = "sample until the interval's half-width is within this share"},
     {"confidence", BC_PERCENT, AT(confidence_pct), .argument = "PERCENT", .min = 50, .max = 99.99,
      .help = "confidence of the intervals"},
     {"min-samples", BC_SIZE, AT(min_samples), .argument = "N", .min = 1, .max = 1e9,
@@ -41,29 +37,23 @@ static const struct bc_option rows[] = {
     {"max-samples", BC_SIZE, AT(max_samples), .argument = "N", .min = 1, .max = 1e9,
      .help = "max samples of a row"},
     {"samples", BC_SIZE, AT(samples), .argument = "N", .min = 1, .max = 1e9, .zero = "adaptive",
-     .help = "take exactly N samples, as long as that takes, unless --max-time is given too"},
+     .help = "take exactly N samples, however long that takes"},
     {"max-time", BC_REAL, AT(max_time_s), .argument = "SECONDS", .min = 1e-3, .max = 1e6,
      .help = "max time for measuring a row, all visits together"},
     {"visits", BC_SIZE, AT(visits), .argument = "N", .min = 1, .max = 1000, .zero = "auto",
-     .help = "measure a row in N visits, spread over the run, and in more if it isn't precise "
-             "then; auto is 6, fewer below 30 --samples, and 1 with a specification's own counts "
-             "or --estimator=mean"},
+     .help = "measure each row in N visits, spread over the run"},
     {"warmup", BC_INTEGER, AT(warmup), .argument = "N", .min = -1, .max = 1e9,
-     .help = "operations before sampling; -1: until the median settles, in later "
-             "visits 1 to 5"},
+     .help = "operations before sampling, -1: until the median settles"},
     {"timer", BC_CHOICE, AT(timer), .choices = "monotonic|tsc|wtime",
      .help = "clock: clock_gettime, the processor's time stamp counter, or MPI_Wtime"},
     {"estimator", BC_CHOICE, AT(estimator), .choices = "median|mean",
-     .help = "median and other robust statistics, or mean and standard deviation as the "
-             "specification says"},
+     .help = "robust statistics, or mean and standard deviation"},
     {"check", BC_FLAG, AT(check), .help = "verify the data of every operation, outside the timing"},
     {"dump-samples", BC_TEXT, AT(dump_samples), .argument = "FILE",
-     .help = "write the samples behind every row to FILE, in nanoseconds"},
+     .help = "write the samples of all rows to FILE, in ns"},
     /* The last one, since not all benchmarks have it. */
     {"start", BC_CHOICE, AT(start), .choices = "barrier|window",
-     .help = "what is timed starts when ranks come out of a barrier, and the slowest one's time "
-             "counts; or at a moment that they agree on, by a synchronised clock, and the time "
-             "from first start to last end counts"},
+     .help = "release ranks by a barrier, or at an agreed time"},
 };
 
 struct bc_option_rows bc_settings_table(bool may_start_together)

@@ -15,6 +15,7 @@
 
 #include "common/mpi/harness.h"
 #include "common/memory/allocate.h"
+#include "common/result/warnings.h"
 #include "common/stats/random.h"
 
 #include <math.h>
@@ -351,9 +352,8 @@ static void remark_visits(struct bc_run *run, const struct swept_row *row)
 {
     bc_contention_row(&row->waits, &run->job, run->output, run->rows);
     if (run->job.rank == 0 && row->late > 0)
-        bc_output_disturbed(run->output, 0.0,
-                            "row %lld uses %lld rounds in which a rank started late",
-                            (long long)run->rows, (long long)row->late);
+        bc_output_disturbed(run->output, 0.0, BC_WARNING_LATE_ROUNDS, (long long)run->rows,
+                            (long long)row->late);
 }
 
 void bc_write_row(struct bc_run *run, const void *result)
@@ -444,7 +444,7 @@ struct bc_visit *bc_next_visit(struct bc_run *run)
         return next;
     sweep->phase = ENDED;
     if (run->signal != 0)
-        bc_output_remark(run->output, "warning", "interrupted by %s", bc_signal_name(run->signal));
+        bc_output_remark(run->output, BC_WARNING_INTERRUPTED, bc_signal_name(run->signal));
     return NULL;
 }
 

@@ -1,8 +1,9 @@
 #include "common/sync_clock/start_window.h"
 
 #include "common/memory/allocate.h"
-#include "common/sync_clock/global_clock.h"
 #include "common/mpi/harness.h"
+#include "common/result/warnings.h"
+#include "common/sync_clock/global_clock.h"
 
 #include <mpi.h>
 #include <sched.h>
@@ -194,9 +195,7 @@ void bc_start_window_conclude(const struct bc_start_window *window, struct bc_ou
     const struct bc_global_clock_report last = bc_global_clock_report(window->clock);
     if (output == NULL)
         return;
-    bc_output_meta(output, "note",
-                   "in %lld of %lld rounds a rank was late; the global clock was measured again "
-                   "%lld times, its error at the end is %.3f us",
-                   (long long)window->counts.missed, (long long)window->counts.rounds,
-                   (long long)window->updates, last.error_ns * 1e-3);
+    bc_output_meta(output, BC_NOTE_GLOBAL_CLOCK, (long long)window->counts.missed,
+                   (long long)window->counts.rounds, (long long)window->updates,
+                   last.error_ns * 1e-3);
 }

@@ -342,7 +342,7 @@ class Options(Case):
             # The same kinds of puts and gets stand there once.
             spans |= {span.replace("put", "get") for span in spans}
             text = " ".join(" ".join(help_text(self, program) for program in programs_of(self.build, path)).split())
-            for names in re.findall(r", with commas: ([^;]*); or all\.", text):
+            for names in re.findall(r", with commas: ((?:(?!, or all).)*), or all", text):
                 pages.add(path)
                 assert {name.lower() for name in names.split(", ")} <= spans, path
         assert {"overlap/README.md", "pingpong/README.md", "syncbench/README.md",

@@ -400,7 +400,7 @@ class EveryProgram:
         assert len({tuple(row[at] for at in where) for row in rows}) == len(rows)
         done = self.start_words(*self.short, "--format=table", "--no-metadata")
         table = UNUSUAL.sub("12345.678", done.stdout).splitlines()
-        lacks = ", ".join(re.findall("note: a table lacks (.*): --format=tsv", done.stderr)).split(", ")
+        lacks = ", ".join(re.findall("note: --format=table leaves out (.*): use --format=tsv", done.stderr)).split(", ")
         assert table[0].split() == as_in_table([name for name in names if name not in lacks])
         assert lacks == [name for name in reversed(names) if name in lacks] or lacks == [""]
         assert all(len(line) <= TERMINAL for line in table), table

@@ -127,7 +127,7 @@ class SharedWindow(HaloCase):
         done = self.run_halo("--local=4x3x2", "--dims=2x2x1", "--check", "--methods=shared window", *ONCE,
                              ranks=4, environment=two_nodes)
         assert "# note: shared window: 8 of 24 faces cross nodes" in done.stdout
-        assert "# note: 2 nodes have 1 host name: " in done.stdout
+        assert "# note: nodes are counted by shared memory: 2 nodes, host names: 1" in done.stdout
         assert [row["check"] for row in read_tsv(done.stdout)] == ["ok"], done.stdout + done.stderr
         self.refused_alone("no process shares a node with a neighbour", ranks=2, environment=two_nodes)
 

@@ -563,7 +563,7 @@ static const char *print_help(const struct fixture *f)
     static char help[16384];
     FILE *const stream = fmemopen(help, sizeof help, "w");
     assert_non_null(stream);
-    bc_options_help(stream, &f->options);
+    bc_options_help(stream, &f->options, ROWS - 1);
     assert_int_equal(fclose(stream), 0);
     return help;
 }
@@ -718,10 +718,10 @@ TEST(help_lists_options)
         {"--choice=red|green|greenish", {"default: green", "T_CHOICE"}},
         {"--text", {"--words", "default: hello", "T_TEXT", "T_TEXT_OLDEST"}},
         {"--text-file=FILE", {"help-of-text-file"}},
-        {"--kinds=NAMES", {"put, many put, sub_put,", "dashes", "default: put,isend", "T_KINDS"}},
+        {"--kinds=NAMES", {"put, many put, sub_put,", "all", "default: put,isend", "T_KINDS"}},
         {"--peers=auto|N", {"help-of-peers", "default: auto", "T_PEERS"}},
         {"--delay=none|US", {"help-of-delay", "default: 0.25"}},
-        {"--samples=N", {"help-of-samples", "default: adaptive"}},
+        {"\nOptions of all benchmarks:\n      --samples=N", {"help-of-samples", "adaptive"}},
     };
     const char *rest = print_help(f);
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -750,9 +750,9 @@ TEST(help_lists_a_name_once)
     FILE *const stream = open_memstream(&help, &size);
     assert_non_null(stream);
     bc_options_add(&options, (struct bc_option_rows){&row, 1}, &names);
-    bc_options_help(stream, &options);
+    bc_options_help(stream, &options, 1);
     fclose(stream);
-    assert_non_null(strstr(help, "methods, with commas: put, get, send; or all."));
+    assert_non_null(strstr(help, "methods, with commas: put, get, send, or all\n"));
     bc_options_free(&options);
     free(help);
 }

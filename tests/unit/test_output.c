@@ -179,8 +179,7 @@ TEST(short_metadata)
              "# status: how the row ended\n"
              "# note: %s %s %s %s %s %s %s %s\n#   %s\n"
              "# note: %0120d\n#   end\n"
-             "# warning: 1 of 2 rows was disturbed, up to 25 %% of the time: measure again on a "
-             "quieter machine\n"
+             "# warning: 1 of 2 rows disturbed, up to 25 %% of the time: rerun on a quiet machine\n"
              "# end: 2 rows, exit 0\n",
              0, word, word, word, word, word, word, word, word, word, 0);
     assert_string_equal(contents(f), expected);
@@ -196,10 +195,9 @@ TEST(short_metadata_without_rows)
     bc_output_disturbed(output, 0.0, "row 1");
     bc_output_end(output, 1);
     assert_true(bc_output_close(output));
-    assert_string_equal(contents(f),
-                        "# columns: not compared\nstatus\n"
-                        "# warning: 1 of 0 rows was disturbed: measure again on a quieter machine\n"
-                        "# end: 0 rows, exit 1\n");
+    assert_string_equal(contents(f), "# columns: not compared\nstatus\n"
+                                     "# warning: 1 of 0 rows disturbed: rerun on a quiet machine\n"
+                                     "# end: 0 rows, exit 1\n");
 }
 
 TEST(names_that_are_no_columns)

@@ -1,0 +1,65 @@
+/*
+ * Table of the notes and warnings that common/ prints, and of those that several programs share. A
+ * program's own are in FOLDER/warnings.h, in the same form.
+ *
+ * An entry is the word and the format of bc_output_remark, so the compiler checks the arguments:
+ *
+ *     bc_output_remark(output, BC_WARNING_INTERRUPTED, "SIGTERM");
+ *
+ * A text states one fact, with at most two numbers, in at most 100 characters; a remedy comes last.
+ * Entries that begin with "note" also serve bc_output_meta: such a note is in full metadata only.
+ */
+#pragma once
+
+/* ---- the job --------------------------------------------------------------------------------- */
+
+/* The processes. */
+#define BC_WARNING_SINGLETONS                                                                      \
+    "warning", "%ld processes were started, but each is a job of its own: use another mpirun"
+
+/* Ranks of a node and its processors. Readers look for the first word. */
+#define BC_WARNING_OVERSUBSCRIBED                                                                  \
+    "warning",                                                                                     \
+        "oversubscribed: up to %d ranks on a node share at least %d processors: use fewer ranks"
+
+/* A control group's quota. */
+#define BC_WARNING_QUOTA "warning", "oversubscribed: %s: use fewer ranks or a larger quota"
+
+#define BC_NOTE_SHARED_CORES "note", "%s: bind each rank to a core of its own"
+
+#define BC_NOTE_HOST_NAMES "note", "nodes are counted by shared memory: %d nodes, host names: %d"
+
+/* The name of the pairs and ": ", or two empty texts; the share. */
+#define BC_NOTE_CROSSING "note", "%s%s%d %% of the pairs cross nodes"
+
+/* ---- disturbances ---------------------------------------------------------------------------- */
+
+/* Readers look for the beginning. */
+#define BC_WARNING_INTERRUPTED "warning", "interrupted by %s"
+
+/* The share of the processors' time that a virtual machine's host took, and a rank of the node. */
+#define BC_WARNING_STOLEN                                                                          \
+    "warning", "the virtual machine's host took %.0f %% of the processor time of rank %d's node"
+
+/* The next two are for bc_output_disturbed. */
+#define BC_WARNING_WAITED                                                                          \
+    "row %lld: rank %d waited for a processor for %.0f %% of the time: rerun on a quiet machine"
+
+/* The row and its rounds. */
+#define BC_WARNING_LATE_ROUNDS "row %lld: a rank started late in %lld of the rounds used"
+
+/* The disturbed rows, all rows, and the share of time of the most disturbed row. */
+#define BC_WARNING_DISTURBED "warning", "%lld of %lld rows disturbed%s: rerun on a quiet machine"
+
+/* Late rounds, all rounds, synchronisations, and the clock's error in µs. */
+#define BC_NOTE_GLOBAL_CLOCK                                                                       \
+    "note",                                                                                        \
+        "a rank was late in %lld of %lld rounds; the global clock was synchronised again %lld "    \
+        "times, with an error of %.3f us at the end"
+
+/* ---- rows and columns ------------------------------------------------------------------------ */
+
+/* The operations, counted over ranks. */
+#define BC_WARNING_WRONG_DATA "warning", "wrong data in %lld operations, counted over ranks"
+
+#define BC_NOTE_LEFT_OUT "note", "--format=table leaves out %s: use --format=tsv"
