@@ -1,6 +1,7 @@
 """cost.sh on a monitor's report and results that were made by hand, where every number is known."""
 
 import os
+import subprocess
 
 from case import Case, Near, each, within
 from commands import command
@@ -171,11 +172,11 @@ class WhatCallsCost(CostCase):
         for note in ("In MPI, mean of 2 processes: 1.50 s, 15.0 % of the run",
                      "In MPI, slowest process: 1.80 s, 18.0 % of the run; rank 1",
                      "Waiting for late processes: 0.500 s, 5.00 % of the run; most in MPI_Allreduce",
-                     "Undisturbed cost of the calls: 0.800 s, 8.00 % of the run; by the benchmarks",
+                     "Undisturbed cost of calls: 0.800 s, 8.00 % of the run; from the benchmarks",
                      "Late partners, load, contention: 0.200 s, 2.00 % of the run"):
             assert f"# note: {note}\n" in said
         text = self.made.text()
-        assert "Undisturbed cost of the calls 0.800 0.780 – 0.820 8.00 % by the benchmarks" in text
+        assert "Undisturbed cost of calls 0.800 0.780–0.820 8.00 % from the benchmarks" in text
         assert "MPI_Allreduce of 8 bytes 40000 1.50 20.0 0.800 0.500 0.200" in text
 
     def test_waiting_of_one_of_several_sizes(self):
@@ -203,7 +204,7 @@ class WhatCallsCost(CostCase):
         assert self.cost()["machine_us"] == "NA"
         missing, = self.uncovered()
         assert missing.startswith("mpirun -np 2 overlap/overlap_ialltoall --sizes=" if size else
-                                  "MPI_Alltoall of 0 bytes: no benchmark measures that")
+                                  "MPI_Alltoall: no benchmark measures 0 bytes")
 
     def test_less_than_an_element(self):
         """The benchmarks' elements have 8 bytes: what is smaller costs as much."""
@@ -220,8 +221,7 @@ class WhatCallsCost(CostCase):
         self.made.write_results("sendrecv", point(8, 50))
         assert self.machine_us("operation") == {"MPI_Allreduce": "NA", "MPI_Sendrecv": "50.000"}
         assert self.uncovered() == [
-            "mpirun -np 4 overlap/overlap_iallreduce --sizes=8:8 "
-            "--output=RESULTS/overlap_iallreduce.tsv"]
+            f"mpirun -np 4 overlap/overlap_iallreduce --sizes=8:8 --output={self.made.results}/overlap_iallreduce_4.tsv"]
         self.made.write_results("iallreduce", point(8, 300), ranks=4, name="four")
         assert self.machine_us("operation")["MPI_Allreduce"] == "300.000"
 
@@ -253,7 +253,7 @@ class WhatCallsCost(CostCase):
         text = self.made.text()
         assert "calls times in MPI in waits each undisturbed other" in text.replace("waiting ", "")
         assert "MPI_Isend of 4MiB 100 1.29 1.20 100" in text
-        assert "MPI_Allreduce of 8 bytes 100 0.250 Without calls" in text
+        assert "MPI_Allreduce of 8 bytes 100 0.250 Seconds of a process" in text
         self.made.write_report(*rows, columns=[name for name in REPORT if name != "in_waits_s"])
         assert "MPI_Isend of 4MiB 100 1.29 100" in self.made.text()
 
@@ -344,8 +344,8 @@ class WhatWouldSaveTime(CostCase):
         assert saving(rows, "balance") == (None if expected is None else Near(expected))
         if last_calls == 750:
             assert words_of(rows, "balance") == (
-                "Spread work evenly before MPI_Alltoall. Give rank 1 less to do: it comes last in 75.0 % of the calls. "
-                "A process waits 2.00 s for late ones, on average.")
+                "Balance the load before MPI_Alltoall. Give rank 1 less work: it comes last in 75.0 % of the calls. "
+                "A process waits 2.00 s for late processes, on average.")
 
     def test_uneven_work(self):
         """Rank 1 is 3 s in MPI and rank 0 is 1 s: all others wait for that, wherever they do."""
@@ -354,9 +354,9 @@ class WhatWouldSaveTime(CostCase):
         rows = [sized("MPI_Isend", 1000, 64, 1.0), total(4.0, 3.0)]
         self.made.write_results("sendrecv", point(64, 100))
         self.made.write_report(*rows, *own)
-        assert "Work that is uneven: 1.00 s, 10.0 % of the run; rank 0 has most of it\n" in self.made.table()[1]
+        assert "Load imbalance: 1.00 s, 10.0 % of the run; rank 0 works most\n" in self.made.table()[1]
         self.made.write_report(*rows, *(dict(row, in_calls_s=2.0) for row in own))
-        assert "uneven" not in self.made.text()
+        assert "imbalance" not in self.made.text()
 
     def test_files(self):
         """Rank 0 comes late to barriers from files: that is no work that could be spread. What else it is late for is."""
@@ -372,25 +372,25 @@ class WhatWouldSaveTime(CostCase):
             found = saving(self.made.table()[0], "balance")
             assert found == (None if saved is None else Near(saved)), found
             text = self.made.text()
-            assert ("the report has no waiting for files" in text) == (files_s == "NA")
-            assert f"Waiting for those at files {'0.500' if files_s == 1 else '0.250'}" in text or files_s == "NA"
+            assert ("the report has no waiting for file operations" in text) == (files_s == "NA")
+            assert f"Waiting for file operations {'0.500' if files_s == 1 else '0.250'}" in text or files_s == "NA"
             assert ("Waiting for late processes" in text) == (files_s != 1)
-            assert "Files 5.00 50.0 % most in MPI_File_write_at_all" in text
-            assert "Start and end of MPI 0.300 3.00 % most in MPI_Init" in text
+            assert "File operations 5.00 50.0 % most in MPI_File_write_at_all" in text
+            assert "MPI startup and shutdown 0.300 3.00 % most in MPI_Init" in text
             assert "MPI_File_write_at_all of 1MiB 20 4.00" in text
 
     def test_results_that_say_little(self):
         """Where the system took the processors; and a report of the monitor's as results."""
         self.made.write_report(sized("MPI_Allreduce", 1000, 8, 1.0), total(1.0, 0.5))
         self.made.write_results("iallreduce", dict(point(8, 100), lost_pct=6.0), point(64, 100))
-        assert ("# warning: in 1 of 1 row of the results the system took more than 5 % of the time from the processes: "
-                "measure again on a quieter machine\n") in self.made.table()[1]
+        assert ("# warning: 1 of 1 result lost more than 5 % of the time to interruptions: rerun the benchmarks on a quiet "
+                "machine\n") in self.made.table()[1]
         self.made.write_results("iallreduce", dict(point(8, 100), lost_pct=4.0), point(64, 100))
-        assert "the system took more" not in self.made.text()
+        assert "interruptions" not in self.made.text()
         os.rename(self.made.report, self.made.results / "iallreduce.tsv")
         self.made.write_report(sized("MPI_Allreduce", 1000, 8, 1.0), total(1.0, 0.5))
-        assert ("# warning: the results have no row of an overlap program, collective, syncbench or msgrate, which say "
-                "what calls cost: give the folder that run_suite.sh wrote\n") in self.made.table()[1]
+        assert ("# warning: no results of an overlap program, collective, syncbench or msgrate: use a results folder of "
+                "run_suite.sh\n") in self.made.table()[1]
 
     def test_balance_where_the_root_waits(self):
         """Of 8 processes the root waits 0.8 s for one: 7/8 of that is saved."""
@@ -420,10 +420,10 @@ class WhatWouldSaveTime(CostCase):
         rows, _ = self.made.table()
         assert saving(rows, "hide") == Near(expected)
         assert words_of(rows, "hide") == (
-            "Hide MPI_Isend and MPI_Irecv of 64 bytes under work. Start them before work that doesn't need their data, "
-            f"and complete them after it. Each takes {500 * sum(in_calls_s):.0f} µs inside MPI, of which 60.0 µs can't "
-            "be hidden. Between start and wait there are 0 µs of work today. "
-            f"After it there are {500 * after_s:.0f} µs of work.")
+            "Overlap MPI_Isend and MPI_Irecv of 64 bytes with work. Start them before work that doesn't need the data, "
+            f"and complete them after it. Each takes {500 * sum(in_calls_s):.0f} µs in MPI, of which 60.0 µs can't "
+            "be hidden. The program works 0 µs between start and wait. "
+            f"The program works {500 * after_s:.0f} µs after it.")
 
     @each("after_s, hidden_s", [(9.0, 0.3), (0.4, 0.2), (0.0, None)])
     def test_hide_collectives(self, after_s, hidden_s):
@@ -434,9 +434,9 @@ class WhatWouldSaveTime(CostCase):
         found = saving(rows, "hide")
         assert found is None if hidden_s is None else found == Near((hidden_s, hidden_s, hidden_s))
         assert found is None or words_of(rows, "hide") == (
-            "Hide MPI_Allreduce of 64 bytes under work. Call MPI_Iallreduce before work that doesn't need the result, "
-            "and wait after it. Each takes 50.0 µs inside MPI, of which 20.0 µs can't be hidden. "
-            f"After it there are {50 * after_s:.3g}{'.0' if after_s < 1 else ''} µs of work.")
+            "Overlap MPI_Allreduce of 64 bytes with work. Call MPI_Iallreduce before work that doesn't need the result, "
+            "and MPI_Wait after it. Each takes 50.0 µs in MPI, of which 20.0 µs can't be hidden. "
+            f"The program works {50 * after_s:.3g}{'.0' if after_s < 1 else ''} µs after it.")
 
     def test_hide_collectives_that_are_started(self):
         """Behind 80 of 530 us of work there are 450."""
@@ -445,10 +445,9 @@ class WhatWouldSaveTime(CostCase):
         rows, _ = self.made.table()
         assert saving(rows, "hide") == Near((0.3, 0.3, 0.3))
         assert words_of(rows, "hide") == (
-            "Hide MPI_Iallreduce of 64 bytes under work. Wait after work that doesn't need the result. Each takes "
-            "50.0 µs inside MPI, of which 20.0 µs can't be hidden. "
-            "Between start and wait there are 80.0 µs of work today. "
-            "After it there are 450 µs of work.")
+            "Overlap MPI_Iallreduce of 64 bytes with work. Call MPI_Wait after work that doesn't need the result. Each takes "
+            "50.0 µs in MPI, of which 20.0 µs can't be hidden. "
+            "The program works 80.0 µs between start and wait. The program works 450 µs after it.")
 
     def test_hide_puts(self):
         """Their flush can come after work."""
@@ -457,8 +456,8 @@ class WhatWouldSaveTime(CostCase):
         rows, _ = self.made.table()
         assert saving(rows, "hide") == Near((0.3, 0.3, 0.3))
         assert words_of(rows, "hide") == (
-            "Hide MPI_Put of 64 bytes under work. Flush after work that doesn't need their data. Each takes 50.0 µs "
-            "inside MPI, of which 20.0 µs can't be hidden. After it there are 450 µs of work.")
+            "Overlap MPI_Put of 64 bytes with work. Flush after work that doesn't need the data. Each takes 50.0 µs "
+            "in MPI, of which 20.0 µs can't be hidden. The program works 450 µs after it.")
 
     def test_what_the_next_run_shows(self):
         """Where the system takes 1 % of 10 s in stops of 4 ms, 25 of them, a run has 5 more or less."""
@@ -469,9 +468,8 @@ class WhatWouldSaveTime(CostCase):
     def test_nothing_is_left_to_hide(self):
         stencil(self.made, after_s=2.0, in_calls_s=(0.05, 0.07))
         assert saving(self.made.table()[0], "hide") is None
-        assert "Nothing in what the results cover would" not in self.made.text()
-        assert "Nothing would save 1 % of the run or more for sure." in self.made.text()
-        assert "Nothing would save 2.5 % of the run" in self.made.text("--min-saving=2.5%")
+        assert "No change is certain to save 1 % of the run." in self.made.text()
+        assert "No change is certain to save 2.5 % of the run" in self.made.text("--min-saving=2.5%")
 
     def test_merge_collectives(self):
         """Two of three allreduces of 8 bytes follow another one: 300 of 20 us become 100 of 24 us."""
@@ -480,8 +478,8 @@ class WhatWouldSaveTime(CostCase):
         rows, _ = self.made.table()
         assert saving(rows, "merge-collectives") == Near((3.6, 3.6, 3.6))
         assert words_of(rows, "merge-collectives") == (
-            "Join 3 MPI_Allreduce of 8 bytes into one of 24 bytes. Only if none of them needs the result of another. "
-            "3.00 calls follow each other, on average, with less than 1 µs between.")
+            "Merge 3 MPI_Allreduce of 8 bytes into one of 24 bytes. Only possible if none of them needs the result of "
+            "another. 3.00 calls follow each other within 1 µs, on average.")
 
     def test_a_launch_that_is_slower_is_so_at_all_sizes(self):
         """Of 8 and 16 bytes 10 and 12 us, or 20 and 24: the ratio is 1.2 in both."""
@@ -505,9 +503,9 @@ class WhatWouldSaveTime(CostCase):
         assert saving(rows, "merge-messages") == Near((0.09, 0.09, 0.7))
         assert words_of(rows, "merge-messages") == (
             "Pack 4 MPI_Isend of 64 bytes into one of 256 bytes. 4.00 messages go to the same process before it "
-            "answers, on average. The time to pack them isn't counted.")
+            "answers, on average. The saving excludes the time to pack them.")
         assert self.uncovered() == [
-            "mpirun -np 2 msgrate/msgrate --peers=1 --cache=0 --sizes=64:64 --output=RESULTS/msgrate.tsv"]
+            f"mpirun -np 2 msgrate/msgrate --peers=1 --cache=0 --sizes=64:64 --output={self.made.results}/msgrate_2.tsv"]
         # Where many go, one comes 20 us after the other: 10 sent and 10 received in 200 us.
         self.made.write_rates((8, 1e6), (64, 1e5))
         assert saving(self.made.table()[0], "merge-messages") == Near((0.54, 0.54, 0.7))
@@ -539,8 +537,8 @@ class WhatWouldSaveTime(CostCase):
         rows, _ = self.made.table()
         assert saving(rows, "drop-flushes") == Near((0.5, 0.49998, 0.50002))
         assert words_of(rows, "drop-flushes") == (
-            "Leave out 1000 calls of MPI_Win_flush. They have nothing to complete: no operation on that target came "
-            "since the last one.")
+            "Remove 1000 calls of MPI_Win_flush. They complete nothing: no operation on their target since the last "
+            "flush.")
         assert len(of_kind(rows, "saving")) == 1
 
     def test_persistent(self):
@@ -551,7 +549,7 @@ class WhatWouldSaveTime(CostCase):
         rows, _ = self.made.table()
         assert saving(rows, "persistent") == Near((0.3, 0.3, 0.3))
         assert words_of(rows, "persistent") == (
-            "Make requests of MPI_Iallreduce of 8 bytes once. Call MPI_Allreduce_init once, and MPI_Start each time. "
+            "Use persistent requests for MPI_Iallreduce of 8 bytes. Call MPI_Allreduce_init once, and MPI_Start each time. "
             "A persistent request takes 25.0 % of the time.")
         assert {row["rests_on"] for row in of_kind(rows, "saving") if row["change"] == "persistent"} == {
             "overlap_iallreduce (size_bytes=8); overlap_iallreduce (form=persistent size_bytes=8)"}
@@ -577,9 +575,9 @@ class AnotherMachine(CostCase):
         self.made.write_report(sized("MPI_Allreduce", 10000, 2048, 3.0), total(3.0, 1.5))
         self.made.write_results("iallreduce", point(8, 60), point(2048, 100))
         text = self.made.text("--what-if=latency=-50%,bandwidth=x2")
-        assert "Saved by another machine 0.500 5.00 % latency=-50%,bandwidth=x2" in text
-        assert "Saved by another machine 0.300 3.00 % latency=-50%" in self.made.text("--what-if=latency=-50%")
-        assert "Added by another machine 0.600 6.00 % latency=+100%" in self.made.text("--what-if=latency=+100%")
+        assert "Saved by the other machine 0.500 5.00 % latency=-50%,bandwidth=x2" in text
+        assert "Saved by the other machine 0.300 3.00 % latency=-50%" in self.made.text("--what-if=latency=-50%")
+        assert "Added by the other machine 0.600 6.00 % latency=+100%" in self.made.text("--what-if=latency=+100%")
 
     @each("words", ["speed=x2", "latency", "latency=2", "latency=-200%",
                     "bandwidth=x0", "latency=-20%;bandwidth=x2", ""])
@@ -589,89 +587,89 @@ class AnotherMachine(CostCase):
         assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
         assert "--what-if" in done.stderr
         word = words.split(",")[0]
-        assert (f"'{words}': {word} is no machine: use from x0.01 to x100\n" in done.stderr or
-                f"'{words}': use latency and bandwidth, each with a change such as -20% or x2: "
-                "latency=-20%,bandwidth=x2\n" in done.stderr), done.stderr
+        assert (f"'{words}': {word} is out of range: use x0.01 to x100\n" in done.stderr or
+                f"'{words}': use changes like latency=-20%,bandwidth=x2\n" in done.stderr), done.stderr
 
 
 # ---- forms ---------------------------------------------------------------------------------------
 
 PAGE = """\
-What communication costs: ./a.out
-=================================
+Communication cost of ./a.out
+=============================
 
 10.0 s, 2 processes on 1 node.
 
 Where the time went
 -------------------
-time                                 s          range  of the run
-In MPI, mean of 2 processes       2.11                     21.1 %
-In MPI, slowest process           2.50                     25.0 %  rank 1
-Waiting for late processes       0.500  0.450 – 0.550      5.00 %  most in MPI_Allreduce
-Undisturbed cost of the calls    0.500  0.490 – 0.510      5.00 %  of those that were measured
-Late partners, load, contention  0.500                     5.00 %
-Calls that weren't measured      0.300                     3.00 %  commands: see below
+time                                 s        range  of the run
+In MPI, mean of 2 processes       2.11                   21.1 %
+In MPI, slowest process           2.50                   25.0 %  rank 1
+Waiting for late processes       0.500  0.450–0.550      5.00 %  most in MPI_Allreduce
+Undisturbed cost of calls        0.500  0.490–0.510      5.00 %  of measured calls
+Late partners, load, contention  0.500                   5.00 %
+Calls not measured               0.300                   3.00 %  commands below
 
-What would save time
---------------------
-change                                        s          range  of the run
-Leave out 1000 calls of MPI_Win_flush     0.500  0.500 – 0.500      5.00 %
-Hide MPI_Allreduce of 8 bytes under work  0.300  0.280 – 0.860      3.00 %
+Savings
+-------
+change                                          s        range  of the run
+Remove 1000 calls of MPI_Win_flush          0.500  0.500–0.500      5.00 %
+Overlap MPI_Allreduce of 8 bytes with work  0.300  0.280–0.860      3.00 %
 
-Two changes of the same calls don't add up.
+Savings of changes to the same calls don't add up.
 
-How to do it
-------------
-Leave out 1000 calls of MPI_Win_flush:
+Remedies
+--------
+Remove 1000 calls of MPI_Win_flush:
 
-- They have nothing to complete: no operation on that target came since the last one.
-- Rests on the monitor's report alone.
+- They complete nothing: no operation on their target since the last flush.
+- Evidence: the monitor's report alone.
 
-Hide MPI_Allreduce of 8 bytes under work:
+Overlap MPI_Allreduce of 8 bytes with work:
 
-- Call MPI_Iallreduce before work that doesn't need the result, and wait after it.
-- Each takes 50.0 µs inside MPI, of which 20.0 µs can't be hidden.
-- After it there are 450 µs of work.
-- Rests on overlap_iallreduce (size_bytes=8).
+- Call MPI_Iallreduce before work that doesn't need the result, and MPI_Wait after it.
+- Each takes 50.0 µs in MPI, of which 20.0 µs can't be hidden.
+- The program works 450 µs after it.
+- Evidence: overlap_iallreduce (size_bytes=8).
 
-Which calls
------------
+Calls
+-----
 calls                     times  in MPI  in waits  each  undisturbed  waiting  other
 MPI_Allreduce of 8 bytes  10000    1.50            50.0        0.500    0.500  0.500
 MPI_Win_flush              1250   0.625
 MPI_Bcast of 1KiB          1000   0.200
 MPI_Comm_dup                  2   0.100
 
-Without calls of less than 0.1 % of the time in MPI. Seconds of a process, mean of those that made
-such calls. In waits: of the time in MPI, in calls that completed them. Each: undisturbed µs of a
-call.
+Seconds of a process, mean of those that made such calls. In waits: the part of "in MPI" in the
+calls that complete them. Each: undisturbed cost of a call in µs. Calls below 0.1 % of the time in
+MPI aren't shown.
 
-What isn't measured
--------------------
-- 0.200 s: mpirun -np 2 overlap/overlap_ibcast --sizes=1024:1024 --output=RESULTS/overlap_ibcast.tsv
-- 0.100 s: MPI_Comm_dup: no benchmark measures it
+Not measured
+------------
+- 0.200 s in MPI_Bcast: run
+  mpirun -np 2 overlap/overlap_ibcast --sizes=1024:1024 --output=RESULTS/overlap_ibcast_2.tsv
+- 0.100 s in MPI_Comm_dup: no benchmark measures it
 
-Run the commands in the build folder, with the program's binding; RESULTS is the results folder.
+Run the commands in the build folder, with the program's binding.
 
-Mind
-----
+Caveats
+-------
 - the processor differs: A <fast> & "big" one in the results, Another one in the report
 
-cost.sh --format=tsv has all of this as a table.
+cost.sh --format=tsv prints all of this as a table.
 """
 
 
 class Forms(CostCase):
     def test_every_form_has_all(self):
         stencil(self.made, after_s=2.0)
-        for form, sign in (("text", "What would save time"), ("html", "<h2>What would save time</h2>"),
+        for form, sign in (("text", "\nSavings\n"), ("html", "<h2>Savings</h2>"),
                            ("tsv", "\nkind\tchange\t")):
             done = self.made.start(f"--format={form}", f"--output={self.made.folder}/out")
             assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
             text = (self.made.folder / "out").read_text(encoding="utf-8")
             assert sign in text
-            assert "Hide MPI_Isend and MPI_Irecv of 64 bytes under work" in text
-            assert form != "text" or "under work 0.240 2.40 %" in " ".join(text.split())
+            assert "Overlap MPI_Isend and MPI_Irecv of 64 bytes with work" in text
+            assert form != "text" or "with work 0.240 2.40 %" in " ".join(text.split())
 
     def test_whole_page(self):
         """Each number follows from the report and the results: of 1.5 s in MPI_Allreduce 10,000 calls of 50 µs and
@@ -684,7 +682,7 @@ class Forms(CostCase):
             calls("calls", "MPI_Win_flush", calls=1250, in_calls_s=0.625, callers=1, joinable=1000),
             total(4.225, 2.5), nodes=1, processor="Another one")
         self.made.write_results("iallreduce", gain_cells(8, 50, 20, 1))
-        self.assertEqual(self.made.start().stdout, PAGE)
+        self.assertEqual(self.made.start().stdout, PAGE.replace("RESULTS", str(self.made.results)))
         rows, said = self.made.table()
         assert "# run_s: 10.000000000\n# inside_mpi_s: 4.225000000\n# slowest_rank_s: 2.500000000\n" in said
         savings, uncovered = of_kind(rows, "saving"), of_kind(rows, "uncovered")
@@ -698,8 +696,8 @@ class Forms(CostCase):
         self.made.write_report(sized("MPI_Allreduce", 10000, 8, 1.0), total(1.0, 0.5))
         self.made.write_results("iallreduce", point(8, 100))
         said = self.made.table()[1]
-        assert "# note: Undisturbed cost of the calls: 1.00 s, 10.0 % of the run; by the benchmarks\n" in said
-        assert "# note: Less, since calls overlap: -0.500 s, -5.00 % of the run; or follow one another\n" in said
+        assert "# note: Undisturbed cost of calls: 1.00 s, 10.0 % of the run; from the benchmarks\n" in said
+        assert "# note: Saved by overlapping calls: -0.500 s, -5.00 % of the run; or by back-to-back calls\n" in said
 
     def test_calls_that_take_little(self):
         """Those of 0.05 % of the time are in the table only."""
@@ -720,7 +718,7 @@ class Forms(CostCase):
         self.made.write_results("ineighbor_alltoallw", gain_cells(8000, 3, 1), gain_cells(32000, 3.5, 1))
         done = self.made.start("--what-if=latency=-20.25%,bandwidth=x2.125")
         lines = done.stdout.splitlines()
-        assert {"Where the time went", "What would save time", "How to do it", "Which calls"} < set(lines)
+        assert {"Where the time went", "Savings", "Remedies", "Calls"} < set(lines)
         assert max(map(len, lines)) <= 100, max(lines, key=len)
         assert "–" in done.stdout
         assert max(self.made.start(locale="POSIX").stdout) <= "~"
@@ -831,7 +829,7 @@ class BadInput(CostCase):
         assert "differ in" not in self.made.table()[1]
         self.made.write_report(sized("MPI_Allreduce", 10, 8, 1.0), mpi_library="C")
         assert number(self.cost()["machine_us"]) == 100
-        said = "rows of the results differ in mpi_library (A and B), which the report doesn't tell: those of A count"
+        said = "results differ in mpi_library (A and B), the report has none: uses A"
         assert said in self.made.table()[1]
 
     def test_rows_of_another_key(self):
@@ -846,12 +844,12 @@ class BadInput(CostCase):
         path.write_text(rows[0] + rows[1].splitlines()[-1] + "\n")
         (self.made.results / "b.tsv").unlink()
         assert number(self.cost()["machine_us"]) == 100
-        assert "differ in tag (a and b), which the report doesn't tell: those of a count" in self.made.table()[1]
+        assert "differ in tag (a and b), the report has none: uses a" in self.made.table()[1]
 
     @each("values, remark", [
-        (("device",), "all rows of overlap_iallreduce_sweep have memory device: they count"),
-        (("device", "managed"), "rows of the results differ in memory (device and managed), which the report doesn't tell: "
-         "those of device count"), (("device", "host"), None)])
+        (("device",), "overlap_iallreduce_sweep was measured with memory device only"),
+        (("device", "managed"), "results differ in memory (device and managed), the report has none: uses device"),
+        (("device", "host"), None)])
     def test_rows_of_other_memory(self, values, remark):
         """Count where there are none of host memory, which is said."""
         self.made.write_report(sized("MPI_Allreduce", 10, 8, 1.0))
@@ -864,12 +862,12 @@ class BadInput(CostCase):
                 "\ncollective", "\nmemory\tcollective").replace("\niallreduce", f"\n{memory}\tiallreduce"))
         assert number(self.cost()["machine_us"]) == (100 if remark else 300)
         text = self.made.table()[1]
-        assert (remark or "") in text and ("count" in text.split("# warning")[-1]) == bool(remark), text
+        assert (remark or "") in text and ("measured with memory" in text or "differ in" in text) == bool(remark), text
 
     def test_rank_that_is_no_number(self):
         self.made.write_report(total(1.0, 1.0), {**total(0.5, "NA"), "rank": "x"})
         self.made.write_results("iallreduce", point(8, 100))
-        assert "Work that is uneven" not in self.made.text()
+        assert "Load imbalance" not in self.made.text()
 
     def test_many_hosts(self):
         """As many as the largest machines have, in no more than a moment; the ranks of a text, too."""
@@ -886,32 +884,42 @@ class BadInput(CostCase):
         (self.made.results / "syncbench.tsv").write_text(tsv(
             "syncbench", SYNC, [["MPI barrier", 1, 2, 0.1, 1.1, 1.5, 1.4, 1.6, "ok"]]))
         assert self.uncovered() == [
-            "mpirun -np 2 overlap/overlap_iallreduce --sizes=8:512 "
-            "--output=RESULTS/overlap_iallreduce.tsv",
-            "mpirun -np 2 overlap/overlap_sendrecv --sizes=64:64 "
-            "--output=RESULTS/overlap_sendrecv.tsv",
+            f"mpirun -np 2 overlap/overlap_iallreduce --sizes=8:512 --output={self.made.results}/overlap_iallreduce_2.tsv",
+            f"mpirun -np 2 overlap/overlap_sendrecv --sizes=64:64 --output={self.made.results}/overlap_sendrecv_2.tsv",
             "MPI_Comm_dup: no benchmark measures it"]
 
     @each("function, size, command", [
         ("MPI_Allreduce_init", 8, "overlap/overlap_iallreduce --sizes=8:8 --form=persistent "
-         "--output=RESULTS/overlap_iallreduce.tsv"),
-        *((name, 0, "syncbench/syncbench --output=RESULTS/syncbench.tsv")
+         "--output=RESULTS/overlap_iallreduce_2_persistent.tsv"),
+        *((name, 0, "syncbench/syncbench --output=RESULTS/syncbench_2.tsv")
           for name in ("MPI_Barrier", "MPI_Win_fence", "MPI_Allreduce")),
-        ("MPI_Ibarrier", 0, "overlap/overlap_ibarrier --output=RESULTS/overlap_ibarrier.tsv")])
+        ("MPI_Ibarrier", 0, "overlap/overlap_ibarrier --output=RESULTS/overlap_ibarrier_2.tsv")])
     def test_the_command_measures_what_is_missing(self, function, size, command):
         self.made.write_report(sized(function, 1000, size, 1.0))
         self.made.write_results("ibcast", point(8, 100))
-        assert self.uncovered() == [f"mpirun -np 2 {command}"]
+        assert self.uncovered() == [f"mpirun -np 2 {command.replace('RESULTS', str(self.made.results))}"]
+
+    def test_pasted_command(self):
+        """A shell starts the program with these words, whatever the folder is called."""
+        self.made.results = self.made.results.rename(self.folder / "it's my folder")
+        self.made.write_report(sized("MPI_Bcast", 10, 8, 1.0))
+        self.made.write_results("iallreduce", point(8, 100))
+        (self.folder / "mpirun").write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n')
+        (self.folder / "mpirun").chmod(0o755)
+        done = subprocess.run(["sh", "-c", *self.uncovered()], env={"PATH": f"{self.folder}:{os.environ['PATH']}"},
+                              stdout=subprocess.PIPE, universal_newlines=True, check=True)
+        assert done.stdout.splitlines() == ["-np", "2", "overlap/overlap_ibcast", "--sizes=8:8",
+                                            f"--output={self.made.results}/overlap_ibcast_2.tsv"]
 
     @each("function, why", [
-        ("MPI_Psend_init", "overlap_partitioned measures it, by partitions, which the report doesn't have"),
-        ("MPI_Neighbor_alltoallw", "halo and overlap_halo measure it, by boxes, which the report doesn't have"),
+        ("MPI_Psend_init", "overlap_partitioned measures it by partitions, which the report lacks"),
+        ("MPI_Neighbor_alltoallw", "halo and overlap_halo measure it by boxes, which the report lacks"),
         ("MPI_Allgather", None)])
     def test_no_benchmark_is_denied(self, function, why):
         """That none measures a call is said of no function that one measures."""
         self.made.write_report(sized(function, 1000, 0, 1.0))
         self.made.write_results("ibcast", point(8, 100))
-        assert self.uncovered() == [f"{function}: {why}" if why else f"{function} of 0 bytes: no benchmark measures that"]
+        assert self.uncovered() == [f"{function}: {why or 'no benchmark measures 0 bytes'}"]
 
     def test_an_unknown_communicator(self):
         self.made.write_report(sized("MPI_Isend", 1000, 8, 1.0, ranks="NA", members="NA"),
@@ -919,7 +927,7 @@ class BadInput(CostCase):
         self.made.write_results("isend", point(8, 100))
         assert set(self.machine_us("operation").values()) == {"NA"}
         assert sorted(self.uncovered()) == [
-            f"{name}: the report doesn't say on how many processes, or of which size"
+            f"{name}: the report lacks its number of processes or its size"
             for name in ("MPI_Allreduce", "MPI_Isend")]
 
     @each("words, named", [

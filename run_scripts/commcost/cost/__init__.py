@@ -1,9 +1,9 @@
-"""What communication costs a program.
+"""The communication cost of a program.
 
-    program_cost      cost.sh: its options, and what it writes
-    program_account   where the time of a program went
-    program_changes   changes that would save time, a function a rule
+    program_cost      cost.sh: its options and its output
+    program_account   an account of a program's time in MPI
+    program_changes   changes that save time, a function a rule
     machine_costs     costs of calls on a machine, from results
-    call_ways         which rows of results tell the cost of a call
+    call_ways         rows of results that hold the cost of a call
     monitor_report    a monitor's report of a program
 """

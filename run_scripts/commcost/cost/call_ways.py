@@ -1,29 +1,33 @@
-"""Which rows of results tell the cost of a call."""
+"""Rows of results that hold the cost of a call."""
 
+import math
+import os
 import re
 import typing
 
+from commcost.suite import launch_options, launchers
 from commcost.suite.suite_plan import collectives
+from commcost.system import to_paste
+
+ELEMENT = 8  # bytes, of the benchmarks' element; smaller messages cost as much
 
 
 class Way(typing.NamedTuple):
-    """Which rows of the overlap programs: the operation, its form, and the column."""
+    """Rows of the overlap programs: their operation and form, and a column."""
 
     operation: str
     column: str
     form: str = "nonblocking"
 
 
-# How a blocking call is measured alone, which counts before the overlap programs' blocking_us.
-BLOCKING = "blocking"
+BLOCKING = "blocking"  # the form of collective's rows, which count before the overlap programs' blocking_us
 # The rows of syncbench that measure blocking calls without data.
 SYNCS = {"ibarrier": "MPI barrier", "fence": "fence", "iallreduce": "allreduce 0 bytes"}
 SYNC = "sync_us"
-# One more exchange of messages where others are under way at the same time: msgrate's with warm caches, of which a
-# process sends and receives as many.
+# One more exchange of messages while others are under way: msgrate's rate with warm caches.
 GAP = Way("msgrate", "")
 # Messages are measured by pairs of processes, whatever their number.
-OF_PAIRS = ("isend", "irecv", "sendrecv", "put", "get", GAP.operation)
+PAIR_OPERATIONS = ("isend", "irecv", "sendrecv", "put", "get", GAP.operation)
 _MESSAGES = {f"MPI_{name}": operation for operation, names in (
     ("isend", "Send Ssend Rsend Isend Issend Irsend Send_init Ssend_init Rsend_init"),
     ("irecv", "Recv Irecv Recv_init"), ("sendrecv", "Sendrecv"), ("put", "Put Rput"), ("get", "Get Rget"))
@@ -31,25 +35,24 @@ _MESSAGES = {f"MPI_{name}": operation for operation, names in (
 
 
 def is_started(function):
-    """Whether another call completes what the function starts."""
+    """True if another call completes what the function starts."""
     return re.match("MPI_(I[a-z]|R(put|get)$|.*_init$)", function) is not None
 
 
 def operation_of(function):
-    """The overlap programs' name of what a function does: iallreduce of MPI_Allreduce; None if none
-    of them measures it."""
+    """Returns the overlap programs' name of an MPI function, iallreduce for MPI_Allreduce; None if none measures it."""
     name = "i" + re.sub("^MPI_I?|_init$", "", function).lower()
     return _MESSAGES.get(function) or (name if name in collectives() else None)
 
 
 def way_of(function):
-    """The Way that has what a call of the function, and what completes it, costs; None: no benchmark measures it."""
+    """Returns the Way of a call of the function with its completion; None if no benchmark measures it."""
     operation = operation_of(function)
     if function == "MPI_Win_fence":
         return Way("fence", "blocking_us")
     if operation is None:
         return None
-    is_persistent = function.endswith("_init") and operation not in OF_PAIRS
+    is_persistent = function.endswith("_init") and operation not in PAIR_OPERATIONS
     return Way(operation, "ref_us" if is_started(function) else "blocking_us",
                "persistent" if is_persistent else "nonblocking")
 
@@ -60,7 +63,28 @@ def is_sync(way, size):
 
 
 def sources_of(way, size):
-    """The Ways that tell the cost of a way, the best first: collective's rows have nothing but the operation."""
+    """Returns the Ways that hold the cost of a Way, the best first. Rows of collective have no other column."""
     if way.column != "blocking_us":
         return (way,)
     return (Way(way.operation, "time_us", BLOCKING), *([Way(way.operation, SYNC)] if is_sync(way, size) else []), way)
+
+
+def command_of(way, layout, sizes, results):
+    """Returns the command that measures a Way at these sizes, with a result of its own in the results folder."""
+    largest = max(sizes)
+    numbers = [max(1.0 if way == GAP else ELEMENT, size) for size in sizes]
+    sizes = f"--sizes={1 << int(math.log2(min(numbers)))}:{1 << math.ceil(math.log2(max(numbers)))}"
+    form = [] if way.form == "nonblocking" else [way.form]
+    if way == GAP:
+        program, options = "msgrate/msgrate", ["--peers=1", "--cache=0", sizes]
+    elif is_sync(way, largest):
+        program, options = "syncbench/syncbench", []
+    elif way.operation == "ibarrier":
+        program, options = "overlap/overlap_ibarrier", []
+    else:
+        program, options = f"overlap/overlap_{way.operation}", [sizes, *(f"--form={name}" for name in form)]
+    name = "_".join([os.path.basename(program), str(layout.ranks), *form])
+    where = f"on {layout.nodes} nodes: " if layout.ranks > 1 and (layout.nodes or 1) > 1 else ""
+    build = launch_options.own_build()
+    return where + to_paste(launchers.built_launcher(build), "-np", str(layout.ranks), os.path.join(build, program),
+                            *options, f"--output={os.path.join(os.path.abspath(results), name + '.tsv')}")

@@ -1,15 +1,13 @@
-"""The undisturbed cost of calls on a machine: read off the benchmarks' results.
+"""The undisturbed cost of calls on a machine, from the benchmarks' results.
 
-A cost is interpolated between the two measured sizes on either side, in a straight line over the
-size, and never read beyond them. Collectives count for communicators of as many processes, on as
-many nodes, as were measured; messages for communicators within a node, or across nodes.
+A cost is interpolated linearly between the two nearest measured sizes, and never extrapolated. Collectives count for
+communicators with the measured numbers of processes and nodes. Messages count for communicators within a node, or
+across nodes.
 """
 
-import math
-import os
 import typing
 
-from commcost.cost.call_ways import BLOCKING, GAP, OF_PAIRS, SYNC, SYNCS, is_sync, sources_of
+from commcost.cost.call_ways import BLOCKING, ELEMENT, GAP, PAIR_OPERATIONS, SYNC, SYNCS, is_sync, sources_of
 from commcost.cost.monitor_report import Layout
 from commcost.result import benchmarks, result_metadata
 from commcost.result.intervals import Measured, Span, over_launches, span_of
@@ -18,54 +16,51 @@ from commcost.scorecard.cost_lines import blocking
 from commcost.words import listed, parsed_number
 
 VALUES_SHOWN = 4
-ELEMENT = 8  # bytes, of the benchmarks' element; what is smaller costs as much
 GAP_PATTERN = "all-start"  # of msgrate: all receives and sends are started, then completed
 
 
 class Cost(typing.NamedTuple):
-    """What a call costs: us, the rows (tables.Row) that this rests on, and the us that each launch
-    found, where all launches have these rows."""
+    """The cost of a call: us, the rows (tables.Row) that it rests on, and each launch's us if all launches have these
+    rows."""
 
     us: Span
     rows: tuple
     by_launch: tuple = ()
 
     def over(self, other):
-        """The Span of the ratio of two costs. What makes a launch slower does so to both, so that
-        its ratio says more than the ratio of what all found."""
+        """Returns the Span of the ratio of two costs: over launches, if possible, since a slow launch slows down both."""
         if len(self.by_launch) != len(other.by_launch) or len(self.by_launch) < 2:
             return self.us.over(other.us)
         return span_of(over_launches([one / two for one, two in zip(self.by_launch, other.by_launch)]))
 
 
-def of_the_program(tables, own):
-    """The Tables with one row for a call, and sentences about them. Of rows that differ in further keys, other than the
-    layout, those count that agree with a report's metadata, or else the first value."""
-    kept, remarks = {}, {}
+def comparable_rows(tables, metadata):
+    """Returns Tables with one row a call, and warnings. Of rows that differ in further keys, other than the layout, those
+    count that agree with the report's metadata, else those of the first value."""
+    kept, warnings = {}, {}
     for kind in tables.kinds():
         for key in tables.further_keys(kind):
-            said = tables.apart[kind].get(key, key)
+            name = tables.apart[kind].get(key, key)
             values = list(dict.fromkeys(row.keys[key] for row in tables.rows(kind)))
-            usual = benchmarks.USUAL.get(key, (result_metadata.value_of(own, said),))
-            if said in Layout._fields:
+            usual = benchmarks.USUAL.get(key, (result_metadata.value_of(metadata, name),))
+            if name in Layout._fields:
                 continue
             if not set(values) & set(usual):
                 usual = values[:1]
                 if len(values) > 1:
-                    remarks[f"rows of the results differ in {said} ({listed(values, VALUES_SHOWN)}), which the report "
-                            f"doesn't tell: those of {values[0]} count"] = None
+                    warnings[f"results differ in {name} ({listed(values, VALUES_SHOWN)}), the report has none: "
+                             f"uses {values[0]}"] = None
                 elif key in benchmarks.USUAL:
-                    remarks[f"all rows of {kind} have {said} {values[0]}: they count"] = None
+                    warnings[f"{kind} was measured with {name} {values[0]} only"] = None
             kept.setdefault(kind, {})[key] = usual
     return tables.only([table._replace(rows=[
         cells for cells in table.rows
         if all(cells.get(key, "NA") in usual for key, usual in kept.get(table.kind, {}).items())])
-        for table in tables.tables]), list(remarks)
+        for table in tables.tables]), list(warnings)
 
 
 class OwnCosts:
-    """The results of one machine (tables.Tables), by the numbers of processes and nodes (a
-    monitor_report.Layout); nodes are None in results that don't tell them."""
+    """The results of one machine (tables.Tables) by Layout, whose nodes are None in results that lack them."""
 
     def __init__(self, tables):
         by_layout = {}
@@ -79,40 +74,39 @@ class OwnCosts:
 
     @property
     def lost_share(self):
-        """The share of the time that the system took from the processes while the benchmarks ran:
-        the mean of their rows; 0 where they don't say it."""
+        """The share of the time lost to interruptions while the benchmarks ran: the mean of their rows, 0 without any."""
         found = [float(text) for tables in self._tables.values() for kind in tables.kinds()
                  for row in tables.rows(kind) for text in row.texts("lost_pct")]
         return sum(found) / len(found) / 100 if found else 0.0
 
     def cost(self, way, layout, size):
-        """The Cost of an operation on a communicator of this layout; None where that wasn't measured."""
-        return self._found(way, layout, size)[0]
+        """Returns the Cost of an operation on a communicator of this layout; None if it wasn't measured."""
+        return self._find(way, layout, size)[0]
 
     def latency(self, way, layout, size):
-        """The share of what an operation costs that the smallest measured size costs, too; 1 where it isn't known."""
-        cost, points = self._found(way, layout, size) if size else (None, ())
+        """Returns the share of an operation's cost that the smallest measured size has, too; 1 if unknown."""
+        cost, points = self._find(way, layout, size) if size else (None, ())
         if cost is None or cost.us.value <= 0:
             return 1.0
         return min(1.0, span_of(points[0][2]).value / cost.us.value)
 
-    def _found(self, way, layout, size):
-        """The Cost, and the points that it is from: those of the nearest layout that has it."""
+    def _find(self, way, layout, size):
+        """Returns the Cost and its points, of the nearest layout that has them."""
         if is_sync(way, size):
             size = 0
         elif way != GAP and size is not None and size > 0:
             size = max(size, ELEMENT)
-        for measured in sorted(self._tables, key=lambda measured: _differs(measured, layout)):
+        for measured in sorted(self._tables, key=lambda measured: _distance(measured, layout)):
             for source in sources_of(way, size):
-                if layout.ranks is not None and size is not None and _counts_for(way, measured, layout):
+                if layout.ranks is not None and size is not None and _is_comparable(way, measured, layout):
                     points = self._points(source, measured)
-                    cost = interpolated(points, size, source.column)
+                    cost = interpolate(points, size, source.column)
                     if cost is not None:
                         return cost, points
         return None, ()
 
     def _points(self, way, layout):
-        """(size, row, Measured us) of a layout that was measured, by rising size."""
+        """Returns (size, row, Measured us) of a measured layout, by rising size."""
         if (way, layout) not in self._measured:
             found = {}
             for size, row, value in points_of(way, self._tables[layout], layout):
@@ -122,7 +116,7 @@ class OwnCosts:
 
 
 def points_of(way, tables, layout):
-    """(size, row, Measured us) of all rows that say what a way costs."""
+    """Yields (size, row, Measured us) of all rows of a Way."""
     if way == GAP:
         for row, rate in tables.measured("msgrate", "rate_per_s", pattern=GAP_PATTERN, cache_size="0"):
             if rate.value > 0:
@@ -144,55 +138,36 @@ def points_of(way, tables, layout):
                 yield row.size(), row, value
 
 
-def _counts_for(way, measured, layout):
-    """Whether results of a layout count for another: of collectives the same, or what may be; of messages, which may
-    cost the same within a node, or across nodes."""
+def _is_comparable(way, measured, layout):
+    """True if results of a layout count for another: collectives need the same, messages cost the same within a node,
+    or across nodes."""
     if None in (measured.nodes, layout.nodes):
-        return way.operation in OF_PAIRS or measured.ranks == layout.ranks
-    return (measured.nodes == 1) == (layout.nodes == 1) if way.operation in OF_PAIRS else measured == layout
+        return way.operation in PAIR_OPERATIONS or measured.ranks == layout.ranks
+    return (measured.nodes == 1) == (layout.nodes == 1) if way.operation in PAIR_OPERATIONS else measured == layout
 
 
-def _differs(measured, layout):
-    """Less for a layout that is nearer to the one that is asked for."""
+def _distance(measured, layout):
     return (measured.nodes != layout.nodes, abs(measured.ranks - (layout.ranks or 0)), measured.ranks,
             measured.nodes or 0)
 
 
-def interpolated(points, size, column):
-    """The Cost at a size from (size, row, Measured of this column) by rising size; None beyond them. A size of 0 counts
-    only where that was measured. Without a column of what launches found the Cost doesn't have that."""
+def interpolate(points, size, column):
+    """Returns the Cost at a size from (size, row, Measured of this column) by rising size; None beyond them. Without a
+    column the Cost lacks the launches' values."""
     if not points or not points[0][0] <= size <= points[-1][0]:
         return None
     for (low, low_row, low_value), (high, high_row, high_value) in zip(points, points[1:]):
         if low <= size <= high and size not in (low, high):
             share = (size - low) / (high - low)
-            pairs = zip(of_launches(low_row, column), of_launches(high_row, column))
+            pairs = zip(launch_values(low_row, column), launch_values(high_row, column))
             return Cost(span_of(low_value).times(1 - share).plus(span_of(high_value).times(share)), (low_row, high_row),
                         tuple((1 - share) * one + share * two for one, two in pairs)
                         if len(low_row.launches) == len(high_row.launches) else ())
     row, value = next((row, value) for at, row, value in points if at == size)
-    return Cost(span_of(value), (row,), of_launches(row, column))
+    return Cost(span_of(value), (row,), launch_values(row, column))
 
 
-def of_launches(row, column):
-    """What each launch found; nothing where one lacks a value above 0."""
+def launch_values(row, column):
+    """Returns each launch's value; none if a launch lacks a value above 0."""
     found = tuple(map(float, row.texts(column))) if column else ()
     return found if len(found) == len(row.launches) and min(found, default=0.0) > 0 else ()
-
-
-def command_of(way, layout, sizes):
-    """The command, in the build folder, that measures a way at these sizes."""
-    numbers = [max(1.0 if way == GAP else ELEMENT, size) for size in sizes]
-    smallest, largest = 1 << int(math.log2(min(numbers))), 1 << math.ceil(math.log2(max(numbers)))
-    if way == GAP:
-        program, options = "msgrate/msgrate", ["--peers=1", "--cache=0", f"--sizes={smallest}:{largest}"]
-    elif is_sync(way, max(sizes)):
-        program, options = "syncbench/syncbench", []
-    elif way.operation == "ibarrier":
-        program, options = "overlap/overlap_ibarrier", []
-    else:
-        program = f"overlap/overlap_{way.operation}"
-        options = [f"--sizes={smallest}:{largest}", *([] if way.form == "nonblocking" else [f"--form={way.form}"])]
-    where = f"on {layout.nodes} nodes: " if layout.ranks > 1 and (layout.nodes or 1) > 1 else ""
-    return where + " ".join([f"mpirun -np {layout.ranks} {program}", *options,
-                             f"--output=RESULTS/{os.path.basename(program)}.tsv"])

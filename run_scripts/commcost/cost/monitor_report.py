@@ -1,7 +1,7 @@
-"""A monitor's report of a program, as what it costs is reckoned from.
+"""A monitor's report of a program.
 
-All times are seconds of one process: the report's sums over processes, divided by the number of
-processes that made such calls.
+All times are seconds of one process: the report's sums over processes, divided by the number of processes that made
+such calls.
 """
 
 import functools
@@ -14,31 +14,31 @@ from commcost.result.intervals import Span
 from commcost.result.result_reader import PATH_SHOWN, Result
 from commcost.words import parsed_number
 
-# What a report of an earlier version lacks reads as NA.
+# Columns that a report of an earlier version lacks read as NA.
 TEXTS = ("kind", "comm", "members", "operation", "rank")
 NUMBERS = ("ranks", "calls", "completed", "bytes", "in_calls_s", "size_bytes", "waited_s",
            "waited_lo_s", "waited_hi_s", "last_calls", "last_rank", "callers", "computed_s",
            "computed_after_s", "joinable", "slowest_s", "slowest_rank", "least_waited_s", "in_waits_s",
            "waited_files_s")
-MOST = 1e18  # of anything: a monitor counts no more in a life
+NUMBER_MAX = 1e18  # a monitor counts no more in a life
 RECORD = "MPIRT_MONITOR=all,output=FILE"
 
 
 def amount(text):
-    """The number that a cell holds; None for NA and for what no monitor writes."""
+    """Returns the number in a cell; None for NA, and for numbers that no monitor writes."""
     value = parsed_number(text)
-    return value if value is not None and 0 <= value <= MOST else None
+    return value if value is not None and 0 <= value <= NUMBER_MAX else None
 
 
 class Layout(typing.NamedTuple):
-    """Of a communicator: its processes, and on how many nodes they are. None: not known."""
+    """A communicator's processes and nodes. None: unknown."""
 
     ranks: typing.Optional[int]
     nodes: typing.Optional[int]
 
 
 class Calls(typing.NamedTuple):
-    """Calls of a function on a communicator, of one class of sizes or of all. What the report lacks is None."""
+    """Calls of a function on a communicator, of one class of sizes or of all. None: the report lacks it."""
 
     kind: str
     comm: str
@@ -47,17 +47,17 @@ class Calls(typing.NamedTuple):
     function: str
     calls: float                       # of each process that made any
     size: typing.Optional[float]       # their mean, in bytes
-    in_s: float                        # inside MPI, what completes them included
-    wait_s: typing.Optional[float]     # of that, in what completes them
+    in_s: float                        # inside MPI, with their completion
+    wait_s: typing.Optional[float]     # of in_s, in the calls that complete them
     between_s: typing.Optional[float]  # computation between start and completion
     after_s: typing.Optional[float]    # computation after completion
-    joined: typing.Optional[float]     # share that could have been part of an earlier one; of flushes: idle ones
+    joined: typing.Optional[float]     # share that could join an earlier one; of flushes: idle ones
     callers: int
-    waited: typing.Optional[Span]      # for processes that came late
-    files: typing.Optional[float]      # the share of that for processes that came from calls about files
-    last: typing.Optional[tuple]       # the rank that came last most often, and in what share of the calls
+    waited: typing.Optional[Span]      # for late processes
+    files: typing.Optional[float]      # the share of waited for processes that came from file operations
+    last: typing.Optional[tuple]       # the rank that came last most often, and its share of the calls
     least_waited_s: typing.Optional[float] = None  # of the process that waited least
-    nodes: typing.Optional[int] = None  # on which the communicator's processes are, or else the job's
+    nodes: typing.Optional[int] = None  # of the communicator, else of the job
 
     @property
     def layout(self):
@@ -65,12 +65,12 @@ class Calls(typing.NamedTuple):
 
     @property
     def layout_of_pair(self):
-        """Of two processes: within a node, or across nodes."""
+        """Two processes: within a node, or across nodes."""
         return Layout(2, None if self.nodes is None else min(2, self.nodes))
 
     @property
     def waited_for_work(self):
-        """Waiting for processes that came late from their work. None: not known."""
+        """Waiting for processes that came late from their work; None if unknown."""
         return self.waited and self.waited.times(1 - (self.files or 0.0))
 
     @property
@@ -78,12 +78,8 @@ class Calls(typing.NamedTuple):
         return self.waited and self.waited.times(self.files or 0.0)
 
     @property
-    def is_of_file(self):
-        return self.function.startswith("MPI_File_")
-
-    @property
     def place(self):
-        """What tells communicators apart."""
+        """The communicator's identity."""
         return self.comm, self.members, self.ranks
 
 
@@ -91,19 +87,19 @@ class Monitored:
     """A report.
 
     metadata        each key's values
-    seconds         of the run that was monitored
-    ranks, nodes    processes, and on how many nodes they are; nodes may be None
+    seconds         of the monitored run
+    ranks, nodes    processes and their nodes; nodes may be None
     inside_s        inside MPI: of all processes together; slowest_s and slowest_rank of the slowest
-    least           of the process that was least inside MPI: its rank and the time, or None
+    least           rank and time of the process that was least inside MPI, or None
     by_function     Calls of kinds pttopt and coll
     by_size         Calls of kind sizes
-    others          Calls of kind calls: what completed nothing
-    remarks         what is to be said of the report, a line each
+    others          Calls of kind calls: those that completed nothing
+    remarks         the report's defects, a line each
     """
 
     def __init__(self, path):
-        """UsageError for what is no report of a monitor's, or has nothing to say."""
-        self.remarks, self.by_function, self.by_size, self.others = [], [], [], []
+        """Reads the report. UsageError if it is no monitor's, or has no rows."""
+        self.by_function, self.by_size, self.others = [], [], []
         self.inside_s = self.slowest_s = self.slowest_rank = self.least = None
         with Result(path) as result:
             if result.benchmark != "mpirtmon":
@@ -120,20 +116,19 @@ class Monitored:
         for cells in rows:
             self._read({name: cells.get(name, "NA") for name in TEXTS},
                        {name: amount(cells.get(name, "NA")) for name in NUMBERS})
-        self.remarks = [text for text, is_so in (
+        again = "record it with MPIRT_MONITOR=all"
+        self.remarks = [text for text, is_true in (
             ("the report is cut off: calls are missing", result.cut_line is not None or result.end is None),
-            ("the report has no total time inside MPI: record it with MPIRT_MONITOR=all", self.inside_s is None),
-            ("the report has no sizes, so what calls cost by the benchmarks can't be said: record it with "
-             "MPIRT_MONITOR=all", not self.by_size),
-            ("the report is of an earlier version: what could be put together or hidden can't be said",
+            (f"the report has no total time in MPI: {again}", self.inside_s is None),
+            (f"the report has no sizes, so calls have no cost: {again}", not self.by_size),
+            ("the report is of an earlier version: no calls to merge or to overlap",
              self.by_size and all(calls.joined is None for calls in self.by_size)),
-            ("the report has no waiting for files, so what even work would save can't be said: record it with "
-             "MPIRT_MONITOR=all",
+            (f"the report has no waiting for file operations, so load balance is unknown: {again}",
              any(calls.waited and calls.waited.value > 0 and calls.files is None for calls in self.by_function)))
-                        if is_so]
+                        if is_true]
 
     def _read(self, texts, numbers):
-        """A row."""
+        """Reads a row."""
         if texts["rank"] != "NA":
             rank = amount(texts["rank"])
             if texts["kind"] == "total" and None not in (rank, numbers["in_calls_s"]):
@@ -149,8 +144,8 @@ class Monitored:
             into.append(self._calls(texts, numbers))
 
     def _nodes(self, members, ranks):
-        """Of a communicator; those of the job where its own aren't known. Ranks of one host may be on several
-        nodes; then its name says nothing."""
+        """Returns a communicator's nodes, those of the job if unknown. Ranks of one host may be on several nodes: then
+        the host's name is not enough."""
         if ranks == 1 or ranks == self.ranks or self._hosts is None or len(self._hosts) != self.nodes:
             return 1 if ranks == 1 else self.nodes
         if members not in self._nodes_of:
@@ -179,9 +174,9 @@ class Monitored:
             least_waited_s=numbers["least_waited_s"])
 
     def waiting_of(self, calls):
-        """What a process waited for late ones in these calls, a Span; None where that isn't known. It is known of all
-        sizes of a function together: those of one have their part by time in calls."""
-        # Communicators may be alike in all that the report says of them.
+        """Returns the Span that a process waited for late ones in these calls; None if unknown. The report has it for all
+        sizes of a function together: each size gets its share by time in calls."""
+        # The report may not distinguish two communicators.
         alike = [whole for whole in self.by_function if whole.place == calls.place and whole.function == calls.function]
         in_s = sum(whole.in_s * whole.callers for whole in alike)
         waited = [whole.waited.times(whole.callers) for whole in alike if whole.waited is not None]
