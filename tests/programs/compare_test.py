@@ -171,8 +171,8 @@ class Verdicts(CompareCase):
             "64 time_us 7.00000 7.07000 1.00 1.00 1.00 4.33e-05 same less percent 1.08e-05 10 10"]
         said = self.compare(base, new, "--format=table", expect=1)
         assert "\n# bench: name put\n" in said
-        assert ("\n# p: chance of such a difference if nothing changed, corrected for all rows; up to 0.01, and with a "
-                "change of 5 % or more, a row counts as changed\n") in said
+        assert ("\n# p: probability of such a difference without a change, corrected for all rows\n"
+                "# verdict: changed: p of at most 0.01, and a change of at least 5 %\n") in said
         table = [line for line in said.splitlines() if line[0] != "#"]
         assert [" ".join(line.split()) for line in table] == [
             "size quantity base new change lo hi p verdict",
@@ -204,8 +204,7 @@ class Verdicts(CompareCase):
         rows = self.rows(base, new, "--threshold", "12")
         assert rows["8", "time_us"]["verdict"] in ("not clear", "same")
         # 12 rows, 10 and 10 launches: p can't be below 1.3e-4.
-        assert ("# note: 12 of 12 rows have too few launches (such as 10 and 10) for any change in one "
-                "of them to be told from chance: use at least 11 launches a side, or fewer rows\n"
+        assert ("# note: 12 of 12 rows have too few launches to show a change: use at least 11 a side\n"
                 ) in self.compare(base, new, "--alpha=0.01", expect=3)
         wide = self.rows(base, new, "--confidence=99.9", expect=1)["8", "time_us"]
         narrow = self.rows(base, new, "--confidence=60", expect=1)["8", "time_us"]
@@ -229,17 +228,17 @@ class Verdicts(CompareCase):
         assert row(*sides, f"--threshold={widest - 0.02}")["verdict"] == "not clear"
         self.compare(*sides, "--fail-on=missing,not-clear", expect=1)
         assert self.start(*sides, "--output=" + self.path("x.tsv")).stderr == (
-            "bench_compare: not clear: 1 of 1 row: use more launches; --fail-on=not-clear makes that exit 1\n")
+            "bench_compare: not clear: 1 of 1 row: use more launches, or --fail-on=not-clear to exit with 1\n")
         # To both sides.
         assert row(*sides[::-1], f"--threshold={widest - 2}")["verdict"] == "not clear"
 
     def test_few_launches(self):
         sides = self.side("base", 3), self.side("new", 3, time={8: 2})
         text = self.compare(*sides, expect=3)
-        assert "12 of 12 rows have too few launches (such as 3 and 3)" in text
+        assert "12 of 12 rows have too few launches" in text
         # The least n with 12 * 2 / C(2n, n) <= 1 %.
         enough = next(n for n in range(1, 50) if 24 / math.comb(2 * n, n) <= 0.01)
-        assert f"use at least {enough} launches a side" in text
+        assert f"use at least {enough} a side" in text
         rows = read_tsv(text)
         assert set(verdicts(rows)) == {"not clear"}
         assert {row["change_lo_pct"] for row in rows} == {"NA"}
@@ -317,7 +316,7 @@ class Verdicts(CompareCase):
                                                ) for run in range(5)))
         base, new = side("base", (1, 2)), side("new", (2, 3))
         text = self.compare(base, new, expect=3)
-        assert "# note: left out: 30 rows that only some launches of one side have (bench)\n" in text
+        assert "# note: not compared: 30 rows that only some launches of one side have (bench)\n" in text
         assert {row["size"] for row in read_tsv(text)} == {"4096"} | {str(1000 * run + 2) for run in range(5)}
         for run in range(5):
             self.write(result(rows_of(self.chance, sizes=(8,))).replace("# ranks", "# sizes: 8\n# ranks"),
@@ -473,7 +472,7 @@ class MetadataWhatDiffersBetweenResults(CompareCase):
         words = f"bench: {key} is {value} in {one}, other in {other}"
         if key in ("timer", "max-time"):
             words = f"{one} was measured with --{key}={value}, {other} with --{key}=other"
-        assert re.fullmatch(f"{words}: differences may come from that", said), said
+        assert re.fullmatch(f"{words}: may cause changes", said), said
 
     def test_several_values(self):
         """Only those are said that differ, in full."""
@@ -481,7 +480,7 @@ class MetadataWhatDiffersBetweenResults(CompareCase):
         sides = [ALIKE.replace("# timer", f"# mpi_variable: {long}={value}\n{more}# timer")
                  for value, more in (("a", ""), ("b", "# mpi_variable: B=1\n"))]
         assert re.search(f"# warning: bench: mpi_variable has {long}=a only in [^ ]*base/runs/1/bench.tsv, B=1; {long}=b "
-                         "only in [^ ]*new/runs/1/bench.tsv: differences",
+                         "only in [^ ]*new/runs/1/bench.tsv: may cause changes",
                          self.compare(*self.sides(*([text] * 6 for text in sides))))
 
     def test_several_benchmarks(self):
@@ -492,7 +491,7 @@ class MetadataWhatDiffersBetweenResults(CompareCase):
                 self.launches(path, (read(os.path.join(path, "runs/1/bench.tsv")).replace(": bench", ": " + name)
                                      for _ in range(1)), name)
         said, = re.findall("# warning: (.*)", self.compare(*paths, "--alpha=50"))
-        assert re.match("bench: processor is A in .*, B in .* \\(second and third, too\\): differences", said)
+        assert re.match("bench: processor is A in .*, B in .* \\(second and third, too\\): may cause changes", said)
 
     @each("key", ["local", "date"])
     def test_what_may_differ(self, key):
@@ -549,7 +548,7 @@ class Usage(CompareCase):
         # The main columns, and of the keys those that vary.
         heading, *rows = [line.split("  ") for line in table.splitlines() if not line.startswith("#")]
         assert " ".join("  ".join(heading).split()) == "size quantity base new change lo hi p verdict"
-        assert "# p: chance of such a difference if nothing changed, corrected for all rows; up to 0.01" in table
+        assert "# verdict: changed: p of at most 0.01, and a change of at least 5 %\n" in table
         assert [f"{number(row['p_value']):.2g}" for row in read_tsv(text)] == [line[-2].strip() for line in rows]
         assert ([(row[0], row[-1].strip()) for row in rows] ==
                 [(row["size"], row["verdict"]) for row in read_tsv(text)])
@@ -557,7 +556,7 @@ class Usage(CompareCase):
         # A program that the new side lacks is one warning, and no table.
         self.launches(base, [result([["x", 1]], [("kind", "key"), ("time_us", "less")]).replace(": bench", ": gone")], "gone")
         table = self.compare(base, new, "--format=table", expect=1)
-        assert "# warning: gone is missing altogether on the new side\n" in table and "# gone: " not in table
+        assert "# warning: the new side has no results of gone\n" in table and "# gone: " not in table
         assert "1 missing" in table
         done = self.start(base, base, "--output=/dev/full")
         assert done.returncode == 1

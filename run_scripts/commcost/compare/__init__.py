@@ -1,7 +1,7 @@
 """Comparisons, by tests over launches.
 
-    bench_compare     bench_compare: its options, and what it writes
+    bench_compare     bench_compare: its options and its output
     row_changes       changes of rows between two sides
-    side_differences  what else differs between two sides
+    side_differences  differences of metadata between two sides
     best_setting      the best of the settings that a suite varied
 """

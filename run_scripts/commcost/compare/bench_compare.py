@@ -1,11 +1,4 @@
-"""bench_compare: did something get slower? Compares two sides, each of several launches, row by
-row: by how much each quantity changed, with an interval and a verdict.
-
-Launches of one program differ by more than a launch's own interval says, so they, not samples, are
-what is compared: by the rank-sum test over launches. There are many rows, so the chance of a false
-alarm is held for the call as a whole (Holm).
-"""
-
+"""bench_compare: the changes of each quantity between two sides (row_changes), for a gate or for a reader."""
 
 from commcost import command
 from commcost.command import UsageError
@@ -22,31 +15,28 @@ EXIT_TOO_FEW = 3  # launches in all rows
 
 
 def tested_of(changes, limits):
-    """The Changes that were tested, and those of them in which no change could be significant, were it the only one."""
+    """Returns the tested Changes, and those of them with too few launches for any change to be significant."""
     tested = [change for change in changes if change.p is not None]
     return tested, [change for change in tested if len(tested) * rank_test.lowest_p(*change.launches) > limits.alpha]
 
 
-def few_launches(changes, limits):
-    """What to do where launches are too few in some rows; "" where there are enough."""
+def launches_hint(changes, limits):
+    """Returns the hint about rows with too few launches; "" without such rows."""
     tested, hopeless = tested_of(changes, limits)
     if not hopeless:
         return ""
     enough = rank_test.launches_needed(len(tested), limits.alpha)
-    hint = f"at least {enough} launches a side" if enough else "more launches a side than this program takes"
-    base, new = hopeless[-1].launches
-    return (f"{len(hopeless)} of {len(tested)} rows have too few launches (such as {base} and {new}) for any change in "
-            f"one of them to be told from chance: use {hint}, or fewer rows")
+    remedy = f"use at least {enough} a side" if enough else "use fewer rows"
+    return f"{len(hopeless)} of {counted(len(tested), 'row')} have too few launches to show a change: {remedy}"
 
 
-OF_CHANGE = ("base", "new", "change_pct", "change_lo_pct", "change_hi_pct", "p_value", "verdict", "better",
+CHANGE_COLUMNS = ("base", "new", "change_pct", "change_lo_pct", "change_hi_pct", "p_value", "verdict", "better",
              "change_in", "p_uncorrected", "base_launches", "new_launches")
 
 
 def columns_of(changes):
-    """The columns, with their roles: the benchmark, the keys of all benchmarks, then the comparison."""
-    keys = key_columns((change.series.schema for change in changes), ("benchmark", "quantity", *OF_CHANGE))
-    return [(name, "key") for name in ("benchmark", *keys, "quantity")] + [(name, "info") for name in OF_CHANGE]
+    keys = key_columns((change.series.schema for change in changes), ("benchmark", "quantity", *CHANGE_COLUMNS))
+    return [(name, "key") for name in ("benchmark", *keys, "quantity")] + [(name, "info") for name in CHANGE_COLUMNS]
 
 
 def p_text(value, digits=3):
@@ -54,7 +44,6 @@ def p_text(value, digits=3):
 
 
 def cells_of(change):
-    """A row by column."""
     series = change.series
     low, high = change.interval or (None, None)
     return {**dict(zip(series.schema.keys, series.keys)), "benchmark": series.schema.benchmark,
@@ -67,14 +56,14 @@ def cells_of(change):
 
 
 def write_tables(output, comparison, options):
-    """For people: a table for each benchmark, of the keys that vary in it and the main columns. Those that don't vary
-    stand above it. Of a benchmark that is gone the warning says enough."""
-    output.remark("p", f"chance of such a difference if nothing changed, corrected for all rows; up to "
-                  f"{options.alpha / 100:g}, and with a change of {options.threshold:g} % or more, a row counts as "
-                  "changed")
+    """Writes a table for each benchmark: the keys that vary and the main columns, below the other keys. A benchmark that
+    the new side lacks has a warning instead."""
+    output.remark("p", "probability of such a difference without a change, corrected for all rows")
+    output.remark("verdict", f"changed: p of at most {options.alpha / 100:g}, and a change of at least "
+                  f"{options.threshold:g} %")
     for several in grouped(comparison.changes, lambda change: change.series.schema):
         schema = several[0].series.schema
-        if schema.benchmark in comparison.gone:
+        if schema.benchmark in comparison.missing:
             continue
         pairs = [dict(zip(schema.keys, change.series.keys), quantity=change.series.quantity) for change in several]
         varying = [name for name in pairs[0] if name == "quantity" or len({of_row[name] for of_row in pairs}) > 1]
@@ -95,13 +84,12 @@ def short_or_na(value):
 
 
 def launches_text(changes, side):
-    """How many launches rows have that have any: 10, or 6 to 10."""
+    """Returns the numbers of launches of rows with any: 10, or 6 to 10."""
     counts = {change.launches[side] for change in changes} - {0} or {0}
     return " to ".join(map(str, sorted({min(counts), max(counts)})))
 
 
 def status_of(changes, limits, fail_on):
-    """The exit status."""
     verdicts = {change.verdict for change in changes}
     if verdicts & {SLOWER, FAILED, *fail_on}:
         return command.EXIT_FAILED
@@ -110,12 +98,11 @@ def status_of(changes, limits, fail_on):
 
 
 def text_of(options, words, comparison, status):
-    """The result."""
     output = Output(PROGRAM, options.no_header)
-    said = [(SIDES[side], path) for side in (BASE, NEW) for path in options.sides[side]]
-    said += [(name, f"{getattr(options, name):g}") for name in ("alpha", "threshold", "confidence")]
+    metadata = [(SIDES[side], path) for side in (BASE, NEW) for path in options.sides[side]]
+    metadata += [(name, f"{getattr(options, name):g}") for name in ("alpha", "threshold", "confidence")]
     is_table = options.format == "table"
-    output.begin([] if is_table else columns_of(comparison.changes), [*said, ("format", options.format)], words)
+    output.begin([] if is_table else columns_of(comparison.changes), [*metadata, ("format", options.format)], words)
     if is_table:
         write_tables(output, comparison, options)
     else:
@@ -134,41 +121,35 @@ def parser():
     made = command.Parser(
         PROGRAM, f"{PROGRAM} [OPTION]... BASE NEW\n"
         f"       {PROGRAM} [OPTION]... --base PATH... --new PATH...",
-        """Tells row by row what changed between two sets of launches of the same
-benchmarks: slower, faster, same, or not clear. A path is a result, or a
-folder of results: PROGRAM.tsv with all launches in it, told apart by a
-column `run`, or runs/N/PROGRAM.tsv, one launch each.
-Exit status: 0 nothing is shown to have got slower (stderr says how many rows
-are not clear); 1 something did, or failed, or has a verdict of --fail-on; 2
-wrong usage, or results that can't be compared; 3 no row has enough launches
-for any verdict but same, and some aren't the same.""")
+        """Compares two sets of launches of the same benchmarks, row by row: slower,
+faster, same, or not clear. A path is a result or a folder of results: files
+PROGRAM.tsv with all launches and a column `run`, or runs/N/PROGRAM.tsv.
+
+Exit status: 0 no row is slower or failed (stderr counts rows that are not
+clear); 1 a row is slower, failed, or has a verdict of --fail-on; 2 wrong usage,
+or results that can't be compared; 3 no row has enough launches for a verdict.""")
     several = {"metavar": "PATH...", "nargs": "+", "action": "append", "default": []}
-    made.add_argument("--base", **several, help="files and folders of the side to compare with: all "
-                      "words up to the next option")
-    made.add_argument("--new", **several, help="files and folders of the side that may have got slower")
+    made.add_argument("--base", **several, help="results to compare with")
+    made.add_argument("--new", **several, help="results that may be slower")
     made.add_argument("--alpha", metavar="PERCENT", type=command.percent(1e-6, 50), default=1.0,
-                      help="chance that anything at all is called slower or faster in a call "
-                      "where nothing changed (default: 1)")
+                      help="chance of any false slower or faster in a call (default: 1)")
     made.add_argument("--threshold", metavar="PERCENT", type=command.percent(0, 1e6), default=5.0,
-                      help="a smaller change does not matter (default: 5)")
+                      help="ignore smaller changes (default: 5)")
     made.add_argument("--confidence", metavar="PERCENT", type=command.percent(50, 99.99),
-                      default=95.0, help="confidence of the intervals, each by itself (default: 95)")
-    made.add_argument("--force", action="store_true", help="compare also what was measured with "
-                      "other options, on other numbers of ranks or nodes")
+                      default=95.0, help="confidence of each interval (default: 95)")
+    made.add_argument("--force", action="store_true", help="compare results of other options, ranks or nodes, too")
     names = {verdict.replace(" ", "-"): verdict for verdict in VERDICTS}
     made.add_argument("--fail-on", metavar="LIST", default=[], type=list_of(names.get, f"use some of {listed(names)}"),
-                      help="verdicts with which the exit status is 1, besides slower and failed, with commas: missing, "
-                      "so that no row is left out; not-clear, so that each row is shown to be the same or faster")
-    made.add_argument("--format", choices=("tsv", "table"), metavar="tsv|table", default="tsv", help="all columns "
-                      "as tab-separated values, or the main ones aligned for reading (default: tsv)")
-    made.add_argument("--output", metavar="FILE", help="write the result to FILE, not stdout")
-    made.add_argument("--no-header", action="store_true", help="rows only: no metadata, no header "
-                      "row; notes and warnings go to stderr")
+                      help="exit with 1 for these verdicts, too: missing,not-clear")
+    made.add_argument("--format", choices=("tsv", "table"), metavar="tsv|table", default="tsv",
+                      help="all columns, or an aligned table of the main ones (default: tsv)")
+    made.add_argument("--output", metavar="FILE", help="write to FILE instead of stdout")
+    made.add_argument("--no-header", action="store_true", help="print rows only, notes and warnings on stderr")
     return made
 
 
 def sides_of(options):
-    """The paths of both sides; UsageError where the words aren't those of two."""
+    """Returns the paths of both sides. UsageError unless there are two sides."""
     sides = sum(options.base, []), sum(options.new, [])
     if any(sides) and options.paths:
         raise UsageError(f"'{options.paths[0]:.200}' belongs to no side: name all paths after --base and --new")
@@ -178,25 +159,24 @@ def sides_of(options):
         if not sides[side]:
             raise UsageError(f"the {SIDES[side]} side has no results: use {PROGRAM} BASE NEW")
     if len(options.paths) > 2:
-        raise UsageError(f"{len(options.paths)} paths, not two: use {PROGRAM} BASE NEW, or "
-                         "--base PATH... --new PATH...")
+        raise UsageError(f"{len(options.paths)} paths: use {PROGRAM} BASE NEW, or --base PATH... --new PATH...")
     return sides
 
 
 def main(words):
-    # The first path may be behind a =, and others follow.
+    # --base=FIRST SECOND is --base FIRST SECOND.
     parts = [word.split("=", 1) if word.startswith(("--base=", "--new=")) else [word] for word in words]
     options = parser().parse_with_paths(sum(parts, []))
     options.sides = sides_of(options)
     limits = Limits(options.alpha / 100, options.threshold, options.confidence / 100)
-    comparison = compare_sides(options.sides, limits, options.force, ": compare launches of the same, or use --force")
-    few, status = few_launches(comparison.changes, limits), status_of(comparison.changes, limits, options.fail_on)
-    comparison.remarks.extend([("note", few)] if few else [])
+    comparison = compare_sides(options.sides, limits, options.force, ": use --force to compare")
+    hint, status = launches_hint(comparison.changes, limits), status_of(comparison.changes, limits, options.fail_on)
+    comparison.remarks.extend([("note", hint)] if hint else [])
     command.write_to(options.output, text_of(options, words, comparison, status))
-    if few and not options.no_header:  # then the note itself is on stderr
-        command.complain(PROGRAM, few)  # who only looks at the exit status must know, too
+    if hint and not options.no_header:  # whose notes are on stderr
+        command.complain(PROGRAM, hint)
     unsure = sum(change.verdict == UNSURE for change in comparison.changes)
     if unsure and status == command.EXIT_DONE:
-        command.complain(PROGRAM, f"not clear: {unsure} of {counted(len(comparison.changes), 'row')}: use more "
-                         "launches; --fail-on=not-clear makes that exit 1")
+        command.complain(PROGRAM, f"not clear: {unsure} of {counted(len(comparison.changes), 'row')}: "
+                         "use more launches, or --fail-on=not-clear to exit with 1")
     return status

@@ -1,9 +1,8 @@
-"""Which of the settings that a suite varied is best, row by row.
+"""The best of the settings that a suite varied, row by row.
 
-Settings are compared in pairs by exact rank tests over launches, whose rounds have one of each setting
-(rank_test.rounds_p), with Holm's correction over all pairs of all rows, so that the chance to name anything where
-nothing depends on the settings is at most ALPHA for all of them together. A setting is best if it is better than each
-of the others by this evidence.
+Exact rank tests over launches, whose rounds have one launch of each setting (rank_test.rounds_p), compare settings in
+pairs. Holm's correction over all pairs of all rows bounds the chance of any false answer by ALPHA. A setting is best if
+it is better than each of the others by these tests.
 """
 
 import itertools
@@ -23,16 +22,16 @@ ALPHA = 0.01
 
 
 class Best(typing.NamedTuple):
-    """What settings make of a quantity of a row."""
+    """A quantity of a row, by setting."""
 
     schema: Schema
     keys: tuple    # without the setting's
     quantity: str
     more: bool     # more is better
     medians: dict  # by setting, the best first
-    sure: bool     # the first one is better than each other by the evidence
-    p: float       # the largest corrected one of its pairs
-    launches: int  # of the setting that has the fewest
+    sure: bool     # the first one is better than each other
+    p: float       # the largest corrected p of its pairs
+    launches: int  # of the setting with the fewest
 
     @property
     def name(self):
@@ -41,12 +40,12 @@ class Best(typing.NamedTuple):
 
     @property
     def points(self):
-        """Whether the gain is in points, since the quantity is in percent itself."""
+        """True if the gain is in points: the quantity is a percentage."""
         return unit_of(self.quantity) == "%"
 
     @property
     def gain_pct(self):
-        """By how much the best is better than the next, in percent of that or in points; None of 0."""
+        """Returns the gain over the next setting, in percent of it or in points; None if it is 0."""
         first, second = list(self.medians.values())[:2]
         if self.points:
             return abs(first - second)
@@ -54,8 +53,8 @@ class Best(typing.NamedTuple):
 
 
 def is_ahead(one, other, more):
-    """Whether one setting is better than another in more than half of the rounds: where the machine's state changed
-    within a round, medians may say the opposite."""
+    """True if one setting is better than another in more than half of the rounds. Medians may disagree if the machine's
+    state changed within a round."""
     both = [run for run in one if run in other]
     return 2 * sum(one[run] > other[run] if more else one[run] < other[run] for run in both) > len(both)
 
@@ -65,7 +64,7 @@ def is_varied(tables):
 
 
 def best_of_result(path, tables):
-    """The Best of a result; none where nothing was varied."""
+    """Returns the Best of a result; none without settings."""
     try:
         return best_settings(read_launches([path], opened=tables.opened)) if is_varied(tables) else []
     except ResultError:
@@ -73,13 +72,12 @@ def best_of_result(path, tables):
 
 
 def best_settings(launches):
-    """The Best of each quantity of each row that has values in two settings or more."""
+    """Returns the Best of each quantity of each row with values in at least two settings."""
     found = {}
     for series in launches.series.values():
         keys, values = dict(zip(series.schema.keys, series.keys)), launches.values(series, 0)
         setting = keys.pop(SETTING, None)
-        # A setting with wrong data is no candidate.
-        if setting is not None and values.values and not values.failed:
+        if setting is not None and values.values and not values.failed:  # no wrong data
             row = series.schema._replace(keys=tuple(keys)), tuple(keys.values()), series.quantity, series.more
             found.setdefault(row, {})[setting] = values.by_launch
     tests = {(row, *pair): rank_test.rounds_p(*(settings[name] for name in pair)) for row, settings in found.items()
@@ -98,14 +96,13 @@ def best_settings(launches):
 
 
 def launches_needed(best):
-    """With how many launches of each setting the largest difference that there can be would be
-    evidence, for these Best."""
+    """Returns the launches of each setting from which on the largest possible difference is significant."""
     pairs = sum(len(row.medians) * (len(row.medians) - 1) // 2 for row in best)
     return rank_test.launches_needed(rank_test.TESTS_OF_ROUNDS * pairs, ALPHA)
 
 
 def unclear(best):
-    """Those of these Best whose setting isn't clear, by the reason."""
+    """Returns the Best that aren't clear, by reason."""
     needed, found = launches_needed(best), {}
     for row in best:
         if not row.sure:
@@ -115,7 +112,7 @@ def unclear(best):
 
 
 def failures(path):
-    """Sentences about settings of a suite's folder with programs of which all launches failed."""
+    """Yields sentences about settings of a suite's folder in which all launches of a program failed."""
     folder = Folder(path)
     settings, results, found = folder.settings(), {}, {}  # found: by setting, each program, and whether it failed
     for (run, name), result in folder.last_results().items():

@@ -9,13 +9,13 @@ NAMES_SHOWN = 4     # benchmarks
 
 
 def differences(launches):
-    """Sentences about metadata that differs between the sides' results of a benchmark: a list of those that change what
-    is measured, and a list of all others. What differs alike in several benchmarks is one. What both sides have in two
-    ways is no difference: rows are told apart by it."""
-    refused, named, same = [], [], {}  # the first sentence about it, all benchmarks
-    for (benchmark, key), said in launches.said.items():
-        sides = set().union(*(one.sides for one in said.values()))
-        two = sorted(said.values(), key=lambda one: one.sides == sides)[:2]
+    """Returns sentences about metadata that differ between the sides' results of a benchmark: those that change the
+    measurement, and all others. A difference of several benchmarks is one sentence. Values that both sides have are no
+    difference: they are keys of rows."""
+    refused, named, same = [], [], {}  # same: the first sentence, then all benchmarks
+    for (benchmark, key), values in launches.values_of.items():
+        sides = set().union(*(one.sides for one in values.values()))
+        two = sorted(values.values(), key=lambda one: one.sides == sides)[:2]
         is_alike = len(two) < 2 or len(sides) < 2 or two[0].sides == sides
         if is_alike or key in result_metadata.OF_A_LAUNCH | result_metadata.OF_THE_ROWS:
             continue
@@ -28,12 +28,12 @@ def differences(launches):
     return refused, named
 
 
-def difference(benchmark, key, own, *said):
-    """The sentence about two values, of which `own` are the parts that the other lacks."""
-    paths, values = zip(*((f"{one.path:.{PATH_SHOWN}}", cut(one.value, VALUE_SHOWN)) for one in said))
+def difference(benchmark, key, own, *two):
+    """Returns the sentence about two values; `own`: the parts of each that the other lacks."""
+    paths, values = zip(*((f"{one.path:.{PATH_SHOWN}}", cut(one.value, VALUE_SHOWN)) for one in two))
     if key in ("ranks", "nodes", "ranks_per_node"):
         return f"{paths[0]} ran on {values[0]} {key}, {paths[1]} on {values[1]}"
-    if max(len(one.parts) for one in said) > 1:
+    if max(len(one.parts) for one in two) > 1:
         return f"{benchmark}: {key} has " + ", ".join(
             f"{cut('; '.join(sorted(parts)), VALUE_SHOWN)} only in {path}" for parts, path in zip(own, paths) if parts)
     if key in result_metadata.OF_THE_SYSTEM - {"timer"} or benchmarks.is_foreign(benchmark):

@@ -76,8 +76,8 @@ class Launch:
         self.kind = repr([result.benchmark, *map(result.metadata.get, sorted(result_metadata.OF_THE_ROWS))])
 
 
-class Said(typing.NamedTuple):
-    """A value of the metadata, the file that says so first, and the sides with such files."""
+class Value(typing.NamedTuple):
+    """A value of the metadata, the first file with it, and the sides with such files."""
 
     value: str
     path: str
@@ -92,7 +92,7 @@ class Launches:
     launches   all launches
     warnings   one line each
     notes      one line each, about short results
-    said       by benchmark and key of the metadata: every value that is said, once
+    values_of  by benchmark and key of the metadata: a Value for each value
     mixtures   sentences about what launches with the same rows differ in, which doesn't tell these rows apart
     statuses   by schema and values of the keys: the worst status of launches that count
     """
@@ -101,7 +101,7 @@ class Launches:
         """`opened` opens a result: Result, or KeptResults.opened."""
         self._opened = opened
         self.series, self.launches, self.warnings, self.notes = {}, [], [], []
-        self.said, self.statuses, self.mixtures = {}, {}, []
+        self.values_of, self.statuses, self.mixtures = {}, {}, []
         self._rows, self._files = {}, []  # by schema and keys: the worst status by launch; Results
 
     def add(self, side, path):
@@ -201,8 +201,8 @@ class Launches:
                                   "the other way round")
                 series.add(number, FAILED if status == "FAIL" else math.nan if value is None else value)
         for key, values in result.metadata.items():
-            said, value = self.said.setdefault((result.benchmark, key), {}), "; ".join(sorted(set(values)))
-            said.setdefault(value, Said(value, result.path, set(), frozenset(values))).sides.add(side)
+            found, value = self.values_of.setdefault((result.benchmark, key), {}), "; ".join(sorted(set(values)))
+            found.setdefault(value, Value(value, result.path, set(), frozenset(values))).sides.add(side)
         self._check_end(result, first, rows, failed_rows)
 
     def _add_launch(self, side, result):
