@@ -1,20 +1,15 @@
 /*
- * Is the time that collective reports that of the same call written out? A bare round: both ranks
- * agree on a moment on the clock that a node's ranks share, wait for it and call. Its time is from
- * the first start to the last end; a round in which a rank started late is taken again. The bare
- * loop's buffers are those of an operation of the same kind, since their size and place alone can
- * change the time by half. Environment variable BARE_QUANTITY=own|skew: the mean of the ranks' own
- * times, or the time between the first end and the last one, instead.
+ * collective: both ranks agree on a moment on the clock that a node's ranks share, wait for it and
+ * call. The time is from the first start to the last end; a call for which a rank started late is
+ * repeated. The bare loop's buffers are those of an operation of the same kind, since their size
+ * and place alone can change the time by half. Environment variable BARE_QUANTITY=own|skew: the
+ * mean of the ranks' own times, or the time between the first end and the last one, instead.
  */
-#include "tests/machine/program.h"
-
+#define main program_main
 #include "collective/collective.c" /* NOLINT(bugprone-suspicious-include): the loop is in the program's own file */
-
 #undef main
-#undef measure
-#undef write_row
-#undef list_rows
 
+#include "common/clock/clock.h"
 #include "tests/machine/bare.h"
 
 #include <stdlib.h>
@@ -27,182 +22,150 @@
 #define SLACK_RAISE 2.0
 #define SLACK_LOWER 0.99
 
-/* A start is late that is later than this and LATE_READINGS readings of the clock. */
+/* A late start is later than this and LATE_READINGS readings of the clock. */
 #define LATE_NS 100.0
 #define LATE_READINGS 4.0
 
 struct row {
-    int number;
-    struct collective_row ours;
     struct bare_row bare;
+    struct collective_row ours;
 };
 
-/* What both loops of a visit use. */
-struct visit {
-    struct bc_run *run;
-    struct row *row;
-    double seconds;
-    void *sent, *received;
-    int count; /* of doubles in a block */
-    double slack_ns;
-    bool is_precise;
-};
+static struct op_instance operation; /* whose buffers the bare calls use */
+static int chosen;
+static double slack_ns;
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-static void bcast(const struct visit *visit)
+typedef void call_fn(void *sent, void *received, int count);
+
+static void bcast(void *sent, void *received, int count)
 {
-    MPI_Bcast(visit->run->job.rank == 0 ? visit->sent : visit->received, visit->count, MPI_DOUBLE,
-              0, MPI_COMM_WORLD);
+    MPI_Bcast(bare_run->job.rank == 0 ? sent : received, count, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
-static void allreduce(const struct visit *visit)
+static void allreduce(void *sent, void *received, int count)
 {
-    MPI_Allreduce(visit->sent, visit->received, visit->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Allreduce(sent, received, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
-static void alltoall(const struct visit *visit)
+static void alltoall(void *sent, void *received, int count)
 {
-    MPI_Alltoall(visit->sent, visit->count, MPI_DOUBLE, visit->received, visit->count, MPI_DOUBLE,
-                 MPI_COMM_WORLD);
+    MPI_Alltoall(sent, count, MPI_DOUBLE, received, count, MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
 /* None of a few bytes: a reading of the clock, of which a single timing has one, is too much of
    them. */
-static const struct {
-    const char *name;
-    const struct op_kind *kind;
-    void (*call)(const struct visit *visit);
-    int bytes; /* of a block */
-} calls[] = {
-    {"bcast of 4 KiB", &op_bcast, bcast, 4096},
-    {"bcast of 64 KiB", &op_bcast, bcast, 65536},
-    {"allreduce of 4 KiB", &op_allreduce, allreduce, 4096},
-    {"allreduce of 64 KiB", &op_allreduce, allreduce, 65536},
-    {"alltoall of 4 KiB", &op_alltoall, alltoall, 4096},
-    {"alltoall of 64 KiB", &op_alltoall, alltoall, 65536},
-};
-enum { CALLS = sizeof calls / sizeof *calls };
+enum { CALLS = 6 };
+static const char *const names[CALLS] = {"bcast of 4 KiB",     "bcast of 64 KiB",
+                                         "allreduce of 4 KiB", "allreduce of 64 KiB",
+                                         "alltoall of 4 KiB",  "alltoall of 64 KiB"};
+static const struct op_kind *const kinds[CALLS / 2] = {&op_bcast, &op_allreduce, &op_alltoall};
+static call_fn *const calls[CALLS / 2] = {bcast, allreduce, alltoall};
 
-/* ---- rounds ---------------------------------------------------------------------------------- */
+/* Returns the doubles in a block. */
+static int count_of(int row) { return (row % 2 == 0 ? 4096 : 65536) / (int)sizeof(double); }
+
+/* ---- bare rounds ----------------------------------------------------------------------------- */
 
 static bool is_quantity(const char *name)
 {
-    const char *const chosen = getenv("BARE_QUANTITY");
-    return chosen != NULL && strcmp(chosen, name) == 0;
+    const char *const quantity = getenv("BARE_QUANTITY");
+    return quantity != NULL && strcmp(quantity, name) == 0;
 }
 
-static double mean_ns(double ns, const struct visit *visit)
+static double mean_ns(double ns)
 {
     MPI_Allreduce(MPI_IN_PLACE, &ns, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    return ns / visit->run->job.ranks;
+    return ns / bare_run->job.ranks;
 }
 
 /* Returns the quantity of a round; -1.0 if a rank started late. */
-static double bare_round(struct visit *visit)
+static double time_round(void)
 {
-    int64_t agreed_ns = bc_now_ns() + (int64_t)visit->slack_ns;
+    int64_t agreed_ns = bc_now_ns() + (int64_t)slack_ns;
     MPI_Allreduce(MPI_IN_PLACE, &agreed_ns, 1, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
     const double spare_ns = (double)(agreed_ns - bc_now_ns());
-    if (spare_ns < 0.0 && visit->slack_ns < SLACK_MAX_NS)
-        visit->slack_ns *= SLACK_RAISE;
-    else if (spare_ns > visit->slack_ns / 2.0 && visit->slack_ns > SLACK_MIN_NS)
-        visit->slack_ns *= SLACK_LOWER;
+    if (spare_ns < 0.0 && slack_ns < SLACK_MAX_NS)
+        slack_ns *= SLACK_RAISE;
+    else if (spare_ns > slack_ns / 2.0 && slack_ns > SLACK_MIN_NS)
+        slack_ns *= SLACK_LOWER;
     while (bc_now_ns() < agreed_ns)
         ;
     const int64_t start_ns = bc_now_ns();
-    calls[visit->row->number].call(visit);
+    calls[chosen / 2](operation.send_buffer.start, operation.receive_buffer.start,
+                      count_of(chosen));
     const int64_t end_ns = bc_now_ns();
-    int64_t all[] = {end_ns, -end_ns, start_ns,
-                     -start_ns}; /* last end, first end, the same of starts */
+    /* The last end and start; the opposites of the first ones. */
+    int64_t all[] = {end_ns, -end_ns, start_ns, -start_ns};
     MPI_Allreduce(MPI_IN_PLACE, all, 4, MPI_INT64_T, MPI_MAX, MPI_COMM_WORLD);
-    const double late_ns = LATE_NS + LATE_READINGS * visit->run->max_clock.read_ns;
+    const double late_ns = LATE_NS + LATE_READINGS * bare_run->max_clock.read_ns;
     if ((double)(all[2] - agreed_ns) > late_ns)
         return -1.0;
     if (is_quantity("own"))
-        return mean_ns((double)(end_ns - start_ns), visit);
-    if (is_quantity("skew")) /* two single readings: bare_visit's deduction is undone */
-        return (double)(all[0] + all[1]) + visit->run->own_clock.read_ns;
+        return mean_ns((double)(end_ns - start_ns));
+    if (is_quantity("skew")) /* two single readings: the loop's deduction is undone */
+        return (double)(all[0] + all[1]) + bare_run->own_clock.read_ns;
     return (double)(all[0] + all[3]);
 }
 
-static double bare(void *context)
+static double time_once(void)
 {
     double ns = -1.0;
     while (ns < 0.0)
-        ns = bare_round(context);
+        ns = time_round();
     return ns;
 }
 
-/* ---- rows ------------------------------------------------------------------------------------ */
+/* ---- the benchmark --------------------------------------------------------------------------- */
 
-static void measure_ours(void *memory)
+static void begin_visit(const struct bare_row *row)
 {
-    struct visit *const visit = memory;
-    struct collective_row *const row = &visit->row->ours;
-    row->kind = calls[visit->row->number].kind;
-    row->elements = visit->count;
-    const struct collective ours = {collective_default_parameters, visit->run, NULL};
-    struct bc_visit step = {.row = row, .seconds = visit->seconds * BARE_OURS};
-    program_measure(&ours, &step);
-    visit->is_precise = step.is_precise;
+    chosen = row->number;
+    slack_ns = SLACK_MIN_NS;
 }
 
-static void measure_bare(void *memory)
+static void begin_bare(const struct bare_row *row)
 {
-    struct visit *const visit = memory;
-    const struct op_choice choice = {.form = OP_BLOCKING_CALL, .elements = visit->count};
-    struct op_instance operation;
-    op_create(&operation, calls[visit->row->number].kind, &visit->run->job, &choice);
-    visit->sent = operation.send_buffer.start;
-    visit->received = operation.receive_buffer.start;
-    bare_visit(visit->run, bare, NULL, visit, 1, visit->seconds, &visit->row->bare);
-    op_destroy(&operation);
+    const struct op_choice choice = {.form = OP_BLOCKING_CALL, .elements = count_of(row->number)};
+    op_create(&operation, kinds[row->number / 2], &bare_run->job, &choice);
 }
 
-static void measure(struct bc_run *run, struct bc_visit *step)
+static void end_bare(void) { op_destroy(&operation); }
+
+static bool measure_ours(struct bare_row *bare, double seconds)
 {
-    struct row *const row = step->row;
-    struct visit visit = {
-        .run = run,
-        .row = row,
-        .seconds = step->seconds,
-        .count = calls[row->number].bytes / (int)sizeof(double),
-        .slack_ns = SLACK_MIN_NS,
-    };
-    bare_in_turn(run, measure_ours, measure_bare, &visit);
-    step->is_precise = visit.is_precise;
+    const struct collective collective = {collective_default_parameters, bare_run, NULL};
+    struct collective_row *const ours = &((struct row *)bare)->ours;
+    struct bc_visit visit = {.row = ours, .seconds = seconds};
+    ours->kind = kinds[bare->number / 2];
+    ours->elements = count_of(bare->number);
+    measure(&collective, &visit);
+    return visit.is_precise;
 }
 
-static void write_row(struct bc_run *run, struct row *row)
+static void conclude(struct bare_row *bare, struct bc_summary *ours, struct bc_outcome *outcome)
 {
-    const struct collective collective = {collective_default_parameters, run, NULL};
-    struct collective_result ours;
-    collective_conclude(&collective, &row->ours, &ours);
-    const struct bc_summary *const summary = is_quantity("own")    ? &ours.own
-                                             : is_quantity("skew") ? &ours.skew
-                                                                   : &ours.time;
-    bare_write_row(run, calls[row->number].name, summary, &ours.outcome, &row->bare);
+    const struct collective collective = {collective_default_parameters, bare_run, NULL};
+    struct collective_result result;
+    collective_conclude(&collective, &((struct row *)bare)->ours, &result);
+    *ours = is_quantity("own") ? result.own : is_quantity("skew") ? result.skew : result.time;
+    *outcome = result.outcome;
 }
 
-static const struct bc_program collective_bare_program = {
-    .name = "collective_bare",
-    .summary = "Compares collective's times with bare calls.",
-    .has_start = true,
-    .start = BC_START_WINDOW,
-    BARE_PROGRAM,
+const struct bare_benchmark bare_benchmark = {
+    .program = {.name = "collective_bare",
+                .summary = "Compares collective with bare calls.",
+                .has_start = true,
+                .start = BC_START_WINDOW,
+                .row_bytes = sizeof(struct row),
+                BARE_PROGRAM},
+    .names = names,
+    .rows = CALLS,
+    .begin_visit = begin_visit,
+    .begin_bare = begin_bare,
+    .end_bare = end_bare,
+    .measure = measure_ours,
+    .conclude = conclude,
+    .time_once = time_once,
 };
-
-int main(int argc, char **argv)
-{
-    char state; /* nothing is kept there */
-    struct bc_run *const run = bc_start(&collective_bare_program, &state, argc, argv);
-    bc_open_result(run, &bare_table, "");
-    bare_list(run, CALLS);
-    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
-        if (visit->step == BC_MEASURE)
-            measure(run, visit);
-        else
-            write_row(run, visit->row);
-    return bc_finish(run);
-}

@@ -186,7 +186,7 @@ CASES = {
     "overhead send": Case(overhead(), product({}, MODEL_POST_US=(1, 2, 5, 10), MODEL_WAIT_US=(0, 4, 0, 4)), 0.3),
     "overhead recv": Case(overhead("--recv"), product({}, MODEL_POST_US=(1, 2, 5, 10), MODEL_WAIT_US=(4, 0, 4, 0)), 0.3),
     "pingpong MPI Send": Case(bare("pingpong"), product({"BARE_ROW": 1}, MODEL_LATENCY_US=(2, 10, 100))),
-    "syncbench MPI barrier": Case(bare("syncbench"), product({"BARE_ROW": 2}, MODEL_BARRIER_US=(2, 10, 100))),
+    "syncbench MPI barrier": Case(bare("syncbench"), product({}, MODEL_BARRIER_US=(2, 10, 100))),
     "msgrate": Case(bare("msgrate"), product({"BARE_ROW": 2, "MODEL_LATENCY_US": 10}, MODEL_GAP_US=(0.5, 1, 5))),
     "msgrate_rma flush": Case(known(
         "msgrate_rma", "-p", 1, "-m", 16, "-s", 8, "-c", "0", "--sync=flush", "--transfer=put", column="iter_us",
