@@ -108,7 +108,7 @@ static inline bool call_enter_if_monitored(struct mpi_call *call, enum operation
    returned `error`: this returns it, too. */
 static inline int call_returned(const struct mpi_call *call, int communicator, int error)
 {
-    call_left(call, communicator, ticks_now());
+    call_left(call, communicator, 0);
     return error;
 }
 

@@ -98,9 +98,9 @@ static void end_all_taken(const struct followed_call *call, int completed, int t
 /* Leaves the call, which has completed none of the operations, at exit_ticks (0: now). */
 static int left(const struct followed_call *call, int error, uint64_t exit_ticks)
 {
-    call_left(&call->mpi, NO_COMMUNICATOR, exit_ticks != 0 ? exit_ticks : ticks_now());
     if (call->memory != NULL)
         free(call->memory);
+    call_left(&call->mpi, NO_COMMUNICATOR, exit_ticks);
     return error;
 }
 

@@ -6,11 +6,12 @@
  * outermost call counts, so a thread's time inside is never more than the time that passed.
  *
  * The monitor's work around a call belongs to the call. The clock is read at the call's entry and
- * exit; its work before the first reading and after the last one is known from measurements at the
- * start (inside_own), and never more than the time between two calls. What is left of the time
- * between two calls is computation if it is longer than the monitor's own work for a call may be: a
- * shorter time may be an error of these measurements, which a rank that polls makes millions of
- * times.
+ * exit. The work outside these readings is known from measurements at the start (inside_own), and
+ * never more than the time between two calls. The rest of the time between two calls is computation
+ * if it is longer than the monitor's own work for a call may be. A shorter time may be an error of
+ * these measurements, which a rank that polls makes millions of times. An interruption between two
+ * calls looks like computation, so a call that completes nothing, as most polls do, reads its exit
+ * after the monitor's work.
  *
  * The rest of the time is the thread's computation. Each thread has a clock that stands still while
  * it is inside, the computing clock: two of its readings differ by what the thread computed between
@@ -39,7 +40,8 @@ extern struct inside_own {
     uint64_t posted;           /* what measuring adds to an operation with a request */
     uint64_t before_operation; /* before the start of an operation is read */
     uint64_t after_operation;  /* after the exit of a call that is, starts or completes one */
-    uint64_t after_call;       /* after the exit of any other call */
+    uint64_t before_exit;      /* before the exit of any other call is read ... */
+    uint64_t after_call;       /* ... and after it */
     uint64_t gap;              /* around a call at most: a time between two calls that is no longer
                                   is no computation */
 } inside_own;

@@ -289,14 +289,17 @@ void call_left(const struct mpi_call *call, int communicator, uint64_t exit_tick
 {
     if (call->is_outermost && are_sizes_counted())
         between_call_left();
-    const uint64_t ticks = call_ticks(call, exit_ticks);
-    const uint64_t all = inside_leave(call->is_outermost, exit_ticks + inside_own.after_call);
     monitor_lock();
     for (int i = 0; i < active_count; i++)
+        if (active[i]->epoch <= call->epoch)
+            snapshot_count_calls(active[i], call->kind, communicator, 1, 0)->idle += call->is_idle;
+    const uint64_t counted_ticks =
+        exit_ticks != 0 ? exit_ticks + inside_own.before_exit : ticks_now();
+    const uint64_t ticks = call_ticks(call, counted_ticks - inside_own.before_exit);
+    const uint64_t all = inside_leave(call->is_outermost, counted_ticks + inside_own.after_call);
+    for (int i = 0; i < active_count; i++)
         if (active[i]->epoch <= call->epoch) {
-            struct count *const count =
-                snapshot_count_calls(active[i], call->kind, communicator, 1, ticks);
-            count->idle += call->is_idle;
+            (void)snapshot_count_calls(active[i], call->kind, communicator, 0, ticks);
             if (all > ticks)
                 count_own(active[i], all - ticks);
         }

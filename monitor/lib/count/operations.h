@@ -131,8 +131,8 @@ static inline void call_enter(struct mpi_call *call, enum operation_kind kind)
     call->epoch = __atomic_load_n(&latest_epoch, __ATOMIC_RELAXED);
 }
 
-/* Counts a call that returns at `exit_ticks` and has completed no operation, with its time, for its
-   function on the communicator of this number. Takes the lock. */
+/* Counts a call that has completed no operation, with its time, for its function on the
+   communicator of this number. It returned at exit_ticks; 0: just now. Takes the lock. */
 void call_left(const struct mpi_call *call, int communicator, uint64_t exit_ticks);
 
 /* Counts a call of a function that any thread may call at any thread level, also while another one

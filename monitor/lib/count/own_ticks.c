@@ -8,13 +8,18 @@
 #define OWN_MAX_NS 100.0
 
 static uint64_t longer(uint64_t a, uint64_t b) { return a > b ? a : b; }
+static uint64_t without(uint64_t ticks, uint64_t reading_ticks)
+{
+    return ticks > reading_ticks ? ticks - reading_ticks : 0;
+}
 
 /* Measures the monitor's work around calls, in addition to the readings of the clock in them. A
    reading takes reading_ticks. */
 static struct inside_own own_in_snapshot(uint64_t reading_ticks)
 {
     enum { ROUNDS = 101 };
-    double before_operation[ROUNDS], after_operation[ROUNDS], after_call[ROUNDS];
+    double before_operation[ROUNDS], after_operation[ROUNDS];
+    double before_exit[ROUNDS], after_call[ROUNDS];
     for (int i = 0; i < ROUNDS; i++) {
         struct operation operation;
         struct mpi_call call;
@@ -27,17 +32,19 @@ static struct inside_own own_in_snapshot(uint64_t reading_ticks)
         before_operation[i] = (double)(operation.start_ticks - called_ticks);
         after_operation[i] = (double)(ticks_now() - end_ticks);
         call_enter(&call, OPERATION_OTHER_MPI);
-        const uint64_t exit_ticks = ticks_now();
-        call_left(&call, NO_COMMUNICATOR, exit_ticks);
-        after_call[i] = (double)(ticks_now() - exit_ticks);
+        const uint64_t returned_ticks = ticks_now();
+        call_left(&call, NO_COMMUNICATOR, 0);
+        after_call[i] = (double)(ticks_now() - inside.left_ticks);
+        before_exit[i] = (double)(inside.left_ticks - returned_ticks);
     }
     const uint64_t before_ticks = (uint64_t)bc_median(before_operation, ROUNDS);
     const uint64_t after_ticks = (uint64_t)bc_median(after_operation, ROUNDS);
     return (struct inside_own){
         .reading = reading_ticks,
         .posted = inside_own.posted,
-        .before_operation = before_ticks > reading_ticks ? before_ticks - reading_ticks : 0,
+        .before_operation = without(before_ticks, reading_ticks),
         .after_operation = after_ticks,
+        .before_exit = without((uint64_t)bc_median(before_exit, ROUNDS), reading_ticks),
         .after_call = (uint64_t)bc_median(after_call, ROUNDS),
         .gap = longer(before_ticks + after_ticks, (uint64_t)(OWN_MAX_NS / ticks_ns())),
     };

@@ -145,7 +145,7 @@ INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
     if (begun > 0)
         all_started(&call, started, count, requests, error, begun);
     else
-        call_left(&call, NO_COMMUNICATOR, ticks_now());
+        call_left(&call, NO_COMMUNICATOR, 0);
     if (started != on_stack)
         free(started);
     return error;
