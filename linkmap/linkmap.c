@@ -16,6 +16,7 @@
 #include "common/job/hosts.h"
 #include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
+#include "common/result/writer.h"
 #include "linkmap/linkmap.h"
 
 #include <errno.h>

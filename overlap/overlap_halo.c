@@ -14,6 +14,7 @@
 #include "common/halo_swap/box_list.h"
 #include "common/halo_swap/methods.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,7 @@
 
 #include <mpi.h>
 
-/* How long the rate of the time stamp counter is measured. */
+/* The time in which the rate of the time stamp counter is measured. */
 enum { MEASURE_TICK_NS = 20000000 };
 
 static int64_t read_wtime(void) { return (int64_t)(MPI_Wtime() * 1e9); }
@@ -45,7 +45,7 @@ bool bc_clock_select(enum bc_clock_kind kind)
 
 double bc_elapsed_s(void) { return (double)bc_source_monotonic_ns() * 1e-9; }
 
-/* Takes the smallest step above 0 of a few readings into account. */
+/* Lowers *step_ns to the smallest step above 0 of a few readings. */
 static void see_steps(int64_t *step_ns)
 {
     enum { READS = 40 };
@@ -60,13 +60,13 @@ static void see_steps(int64_t *step_ns)
 
 struct bc_clock_cost bc_clock_measure(void)
 {
-    /* A clock that hasn't moved in STILL_BATCHES batches stands still, as simulated time does; then
-       the rest, which a thousand simulated ranks would read in turn, is left out. */
+    /* Of a clock that stands still for STILL_BATCHES batches, as simulated time does, the rest is
+       left out: a thousand simulated ranks would take long. */
     enum { BATCHES = 101, READS = 400, STILL_BATCHES = 3 };
     double read_ns[BATCHES];
     int64_t step_ns = INT64_MAX, moved_ns = 0;
     for (int batch = 0; batch < BATCHES; batch++) {
-        /* Nothing but readings: to look at each adds 5 % to what it takes. */
+        /* Nothing but readings: comparing each adds 5 % to its time. */
         const int64_t start_ns = bc_now_ns();
         for (int i = 1; i < READS; i++)
             bc_now_ns();
@@ -81,44 +81,4 @@ struct bc_clock_cost bc_clock_measure(void)
         .read_ns = bc_median(read_ns, BATCHES),
         .resolution_ns = step_ns == INT64_MAX ? 0.0 : (double)step_ns,
     };
-}
-
-/* ---- interruptions --------------------------------------------------------------------------- */
-
-/* The usual step between readings is the shortest of this number of steps. */
-#define STEPS 32
-#define LONG_STEPS 10
-
-/* A clock that doesn't move in STILL_READINGS readings stands still, as on a simulated machine. */
-#define STILL_READINGS 1000
-
-/* Reads the clock until it moves: a coarse one stands still between its steps. False if it doesn't.
- */
-static bool step(int64_t *now_ns)
-{
-    const int64_t last_ns = *now_ns;
-    for (int i = 0; i < STILL_READINGS && *now_ns == last_ns; i++)
-        *now_ns = bc_now_ns();
-    return *now_ns != last_ns;
-}
-
-void bc_stops_watch(struct bc_stops *stops, double seconds)
-{
-    const int64_t start_ns = bc_now_ns();
-    const int64_t end_ns = start_ns + (int64_t)(seconds * 1e9);
-    int64_t now_ns = start_ns, last_ns = start_ns;
-    int64_t step_ns = end_ns - start_ns;
-    for (int i = 0; i < STEPS && now_ns < end_ns && step(&now_ns); i++) {
-        if (now_ns - last_ns < step_ns)
-            step_ns = now_ns - last_ns;
-        last_ns = now_ns;
-    }
-    const int64_t gap_ns = LONG_STEPS * step_ns > BC_STOP_NS ? LONG_STEPS * step_ns : BC_STOP_NS;
-    const int64_t begin_ns = now_ns;
-    while (now_ns < end_ns && step(&now_ns)) {
-        if (now_ns - last_ns > gap_ns)
-            stops->lost_ns += now_ns - last_ns - step_ns;
-        last_ns = now_ns;
-    }
-    stops->watched_ns += now_ns - begin_ns;
 }

@@ -1,7 +1,6 @@
 /*
- * The source of time: the only functions of a benchmark that read the machine's clocks or sleep.
- * Tests link other definitions of these functions and of bc_work, with virtual (tests/virtual) or
- * simulated (tests/programs/simulation) time. All functions are local.
+ * The source of time. Tests link other definitions of these functions and of bc_work, with virtual
+ * (tests/virtual) or simulated (tests/programs/simulation) time. All functions are local.
  */
 #pragma once
 
@@ -11,7 +10,7 @@
 /* Reads CLOCK_MONOTONIC. */
 int64_t bc_source_monotonic_ns(void);
 
-/* True if there is a time stamp counter with a constant rate in every power state. */
+/* Returns true if there is a time stamp counter with a constant rate in every power state. */
 bool bc_source_has_ticks(void);
 
 /* Reads that counter, after all earlier instructions and before all later ones. */

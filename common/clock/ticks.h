@@ -1,4 +1,4 @@
-/* Ticks of a counter, and how long they are. All functions are local. */
+/* Ticks of a counter, and their length. All functions are local. */
 #pragma once
 
 #include "common/clock/source.h"
@@ -13,5 +13,6 @@ struct bc_moment {
    interrupt has disturbed. */
 struct bc_moment bc_moment_now(uint64_t (*read)(void));
 
-/* Nanoseconds a tick since `origin`: the longer ago, the better. Waits until that is min_ns ago. */
+/* Returns nanoseconds a tick since `origin`: the longer ago, the better. Waits until that is min_ns
+   ago. */
 double bc_tick_ns(const struct bc_moment *origin, int64_t min_ns, uint64_t (*read)(void));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/device/device.h"
+#include "common/memory/buffer_functions.h"
 
 /* For bc_buffer_set_functions. */
 extern const struct bc_buffer_functions bc_device_buffer_functions;

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "common/job/job.h"
-#include "common/result/output.h"
+#include "common/result/writer.h"
 
 /* The time of all processors of a node so far, in ticks. */
 struct bc_ticks {

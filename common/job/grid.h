@@ -6,10 +6,9 @@
 
 enum { BC_GRID_DIMENSIONS = 3, BC_GRID_SIDES = 6 };
 
-/* Finds the neighbours of a rank, as MPI_Cart_shift by 1 does: down and up in the first dimension
-   (0 and 1), the second (2 and 3) and the third (4 and 5). With one rank in a dimension both are
-   the rank itself, with two ranks both are the other rank. The product of `dims` is the number of
-   ranks. Local, without side effects. */
+/* Finds the neighbours of a rank, as MPI_Cart_shift by 1 does: down and up in each dimension. With
+   one rank in a dimension both are the rank, with two both are the other one. The product of `dims`
+   is the number of ranks. Local. */
 static inline void bc_grid_neighbours(const int dims[BC_GRID_DIMENSIONS], int rank,
                                       int neighbours[BC_GRID_SIDES])
 {

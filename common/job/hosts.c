@@ -146,7 +146,7 @@ void bc_hosts_add(struct bc_hosts *hosts, const char *name, const int *ranks, si
     }
 }
 
-void bc_hosts_append(struct bc_hosts *hosts, const struct bc_hosts *more)
+static void append_hosts(struct bc_hosts *hosts, const struct bc_hosts *more)
 {
     for (size_t i = 0; i < more->count; i++)
         append_run(hosts, &more->runs[i]);
@@ -167,7 +167,7 @@ static void receive_hosts(struct bc_hosts *hosts, int rank, MPI_Comm comm)
     struct bc_hosts more = {.count = (size_t)bytes / sizeof *more.runs};
     more.runs = bc_allocate(more.count, sizeof *more.runs, NO_MEMORY, more.count);
     BC_MPI(MPI_Recv(more.runs, bytes, MPI_BYTE, rank, 0, comm, MPI_STATUS_IGNORE));
-    bc_hosts_append(hosts, &more);
+    append_hosts(hosts, &more);
     free(more.runs);
 }
 
@@ -176,7 +176,7 @@ void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm)
     int rank, ranks, distance = 1;
     BC_MPI(MPI_Comm_rank(comm, &rank));
     BC_MPI(MPI_Comm_size(comm, &ranks));
-    /* After each step a rank that goes on has the lists of 2 * distance ranks. */
+    /* After each step a rank that continues has the lists of 2 * distance ranks. */
     for (; distance < ranks && rank % (2 * distance) == 0; distance *= 2)
         if (rank + distance < ranks)
             receive_hosts(hosts, rank + distance, comm);

@@ -1,14 +1,12 @@
 /*
- * Which ranks are on which host, as a text that stays short for many hosts:
+ * Hosts with their ranks, as a text that stays short for many hosts:
  *
  *   node1: 0-3; node2: 4-7               few hosts are listed
- *   node[001-256]: 0-1023                hosts with consecutive numbers, each with the same number
- *                                        of ranks, whose ranks follow one another
- *   node[1-8]: 0-24/8, each next +1      the ranks of the first host, and by how much the ranks of
- *                                        each next host are larger
+ *   node[001-256]: 0-1023                hosts with consecutive numbers and ranks, equal numbers of
+ *                                        ranks
+ *   node[1-8]: 0-24/8, each next +1      the ranks of the first host, and the step to each next one
  *
- * Ranks are written as bc_format_ranks does. A host that continues no such pattern is listed by
- * itself. All functions but bc_hosts_gather are local.
+ * All functions except bc_hosts_gather are local.
  */
 #pragma once
 
@@ -22,7 +20,7 @@ size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size);
 struct bc_host_run;
 
 /* Hosts in the caller's order, as runs of hosts that continue one pattern: the memory grows with
-   the number of runs, not of hosts. All zeros is an empty list. Without memory the job ends. */
+   the runs. All zeros is an empty list. Without memory the job ends. */
 struct bc_hosts {
     struct bc_host_run *runs;
     size_t count, capacity;
@@ -31,16 +29,11 @@ struct bc_hosts {
 /* Appends a host with its ranks, ascending and at least one. */
 void bc_hosts_add(struct bc_hosts *hosts, const char *name, const int *ranks, size_t count);
 
-/* Appends all hosts of `more`. */
-void bc_hosts_append(struct bc_hosts *hosts, const struct bc_hosts *more);
-
-/* Collects the lists of all ranks of `comm` on its rank 0, in the order of the ranks, and empties
-   all others. Along a binomial tree: log2(P) steps, and no more memory than the whole list takes.
-   Collective. */
+/* Appends the lists of all ranks of `comm` to that of its rank 0, in their order, and empties them,
+   along a binomial tree. Collective. */
 void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm);
 
-/* The number of different ones among `count` names, which start every `step` bytes from `first` on.
- */
+/* Returns the number of different names among `count`, which start every `step` bytes. */
 int bc_different_names(const char *first, size_t step, int count);
 
 /* Returns the text; the caller frees it. */

@@ -1,8 +1,10 @@
-#include "common/job/job.h"
+#include "common/job/metadata.h"
 
+#include "common/job/launcher.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 #include "common/result/warnings.h"
+#include "common/result/writer.h"
 
 #include "build_info.h"
 

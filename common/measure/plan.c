@@ -1,6 +1,5 @@
-#include "common/measure/plan.h"
-
 #include "common/clock/clock.h"
+#include "common/measure/sequence.h"
 
 #include <math.h>
 

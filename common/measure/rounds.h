@@ -9,16 +9,15 @@
  *         bc_round_time(round, SWAP, time_swaps(exchange, round->repetitions));
  *     }
  *
- * A round times one or more quantities alternately, so that whatever drifts (clock rate,
- * temperature, other users) affects all of them alike. The sample of a quantity in a round is the
- * slowest rank's value. If ranks start on a shared clock (--start=window), the sample is the time
- * from the first start to the last end. If ranks start apart, the sample is the value of the rank
- * that is slowest in general.
+ * A round times one or more quantities alternately, so that a drift of the machine affects all of
+ * them alike. The sample of a quantity in a round is the slowest rank's value. If ranks start on a
+ * shared clock (--start=window), it is the time from the first start to the last end. If ranks
+ * start apart, it is the value of the rank that is slowest in general.
  *
  * bc_next_round decides on warm-up, batch length, single repetitions for the tail, rounds that are
- * taken again, and the end. It reduces batches of rounds elementwise with MPI_MAXLOC to rank 0, in
- * O(log P) steps and with memory that doesn't grow with P. Between two rounds of a batch only the
- * program's code runs.
+ * taken again, and the end. It reduces batches of rounds elementwise with MPI_MAXLOC to rank 0: in
+ * O(log P) steps, with memory independent of P. Between two rounds of a batch only the program's
+ * code runs.
  */
 #pragma once
 
@@ -34,30 +33,29 @@ struct bc_span {
 /* The number of repetitions that a round times together. */
 enum bc_batching {
     BC_NO_BATCHES,     /* 1 */
-    BC_BATCHES,        /* `repetitions`; if 0, as many as take about 20 µs: the first visit times
+    BC_BATCHES,        /* `repetitions`; if 0, those that take about 20 µs: the first visit times
                           longer and longer batches, after a barrier and without lead-in */
     BC_DOUBLED_BATCHES /* `repetitions`; if 0, the first visit doubles `step` up to `max` until a
-                          batch takes batch_ns twice in a row, since once may be a disturbance */
+                          batch takes batch_ns twice in succession, as once may be a disturbance */
 };
 
-/* The repetitions before a round's timed ones, which let ranks leave each timed repetition as they
-   leave all others, not as they leave a barrier. */
+/* The repetitions before a round's timed ones, so that ranks enter each timed repetition as they
+   leave a repetition, not a barrier. */
 enum bc_lead_in {
     BC_LEAD_IN_BATCHES, /* 1 in batches of several repetitions, and for the tail of their row */
     BC_LEAD_IN_ALWAYS,
     BC_LEAD_IN_NEVER
 };
 
-/* The quantities of a program's rounds. All zeros but `count` is a valid description: one
-   repetition a round, without corrections, until quantity 0 is precise. */
+/* The quantities of a program's rounds. With all zeros except `count` a round has one repetition,
+   without corrections, until quantity 0 is precise. */
 struct bc_quantities {
     int count;                              /* 1 to BC_QUANTITIES_MAX */
     int slowest_of;                         /* the quantity whose slowest rank each round notes */
     const struct bc_precise_value *precise; /* must be precise before adaptive sampling ends */
     int precise_count;                      /* 0: quantity 0 must be */
     double clock_readings; /* pairs of readings in a round's time of a quantity: their cost on this
-                              rank (by run->own_clock, since clocks may cost ranks different times)
-                              is subtracted before the slowest rank is found */
+                              rank (run->own_clock) is subtracted before the maximum is found */
 
     enum bc_batching batching;
     int64_t repetitions; /* 0: found by the first visit */
@@ -71,13 +69,13 @@ struct bc_quantities {
 struct bc_store {
     int64_t repetitions;       /* in a round; the same on every rank */
     struct bc_samples samples; /* of all quantities, a time of one repetition each; on rank 0 */
-    struct bc_samples singles; /* the same of rounds of one `step` of repetitions; may be empty */
+    struct bc_samples singles; /* samples of rounds of one `step` of repetitions; may be empty */
     bool in_time;              /* the last visit was precise before its time was up; on rank 0 */
 };
 
 struct bc_rounds;
 
-/* A round in hand. */
+/* The round in hand. */
 struct bc_round {
     int64_t repetitions; /* to time together in each quantity */
     int64_t lead_in;     /* 0 or 1 untimed repetition between bc_round_release and bc_round_start */
@@ -88,47 +86,44 @@ struct bc_round {
     double *ns, *starts_ns;         /* of each quantity */
 };
 
-/* Begins the rounds of a visit, which are valid until a program begins other rounds: as the
-   settings say, within `seconds` (significant on rank 0). `quantities` and `store` must outlive the
-   rounds. With batches of several repetitions, rounds of single repetitions of the same quantities
-   are taken between the batches, for p99 and max of the row: a batch hides late repetitions in its
-   mean (one repetition of 150 that takes 10 times as long as the others adds 6 % to the mean). They
-   take a tenth of the time, at most a row's 1000 in all its visits, at least one, never more than a
-   visit may have samples. Collective over MPI_COMM_WORLD. */
+/* Begins the rounds of a visit by the settings, within `seconds` (significant on rank 0); they are
+   valid until a program begins other rounds. `quantities` and `store` must outlive the rounds.
+   Between batches of several repetitions, rounds of single repetitions are timed for p99 and max of
+   the row, since a batch hides late repetitions in its mean. They take a tenth of the time: at most
+   1000 a row, at least one a visit. Collective over MPI_COMM_WORLD. */
 struct bc_rounds *bc_rounds_of(const struct bc_run *run, const struct bc_quantities *quantities,
                                double seconds, struct bc_store *store);
 
-/* Begins rounds of one repetition by a plan of the program's, which append a visit to `samples` on
-   rank 0. The plan is significant on rank 0; its precise values must outlive the rounds.
-   Collective over MPI_COMM_WORLD. */
+/* Begins rounds of one repetition by a plan of the program's (significant on rank 0), which append
+   a visit to `samples` on rank 0. Collective over MPI_COMM_WORLD. */
 struct bc_rounds *bc_rounds_by_plan(const struct bc_run *run,
                                     const struct bc_quantities *quantities,
                                     const struct bc_plan *plan, struct bc_samples *samples);
 
-/* Returns the next round, which is valid until the next call; NULL after the last one. The same on
- * every rank. Collective over MPI_COMM_WORLD. */
+/* Returns the next round, valid until the next call; NULL after the last one. The same on every
+   rank. Collective over MPI_COMM_WORLD. */
 struct bc_round *bc_next_round(struct bc_rounds *rounds);
 
-/* True on rank 0 after the last round if all rounds that were asked for were taken, or the values
-   were precise, before the time was up. Local. */
+/* Returns true on rank 0 after the last round if all rounds were taken, or the values were precise,
+   before the time was up. Local. */
 bool bc_rounds_settled(const struct bc_rounds *rounds);
 
 /* True if the round times quantity q. Rounds that find the batch length time quantity 0 alone. */
 static inline bool bc_round_wants(const struct bc_round *round, int q) { return q < round->wanted; }
 
-/* Releases ranks by a barrier of `comm`, unless ranks start in a window. MPI_COMM_NULL: does
-   nothing. A round may release and start as often as it has operations. Collective over `comm`. */
+/* Releases ranks by a barrier of `comm`, unless ranks start in a window or it is MPI_COMM_NULL. A
+   round may release and start several operations. Collective over `comm`. */
 void bc_round_release(const struct bc_round *round, MPI_Comm comm);
 
-/* Waits for the agreed start; returns at once without a window. Collective over MPI_COMM_WORLD. */
+/* Waits for the agreed start, if there is a window. Collective over MPI_COMM_WORLD. */
 void bc_round_start(const struct bc_round *round);
 
 /* Returns the time of a span in ns, on the shared clock if there is a window, and notes its start
    as that of quantity q. Local. */
 double bc_round_ns(const struct bc_round *round, int q, struct bc_span span);
 
-/* Stores this rank's time of all repetitions of quantity q, in ns. A rank that stores none takes no
-   part. At least one rank must. Local. */
+/* Stores this rank's time of all repetitions of quantity q, in ns. Ranks that store none take no
+   part; at least one rank must. Local. */
 void bc_round_value(const struct bc_round *round, int q, double ns);
 
 /* Stores the time of a span. Local. */
@@ -137,12 +132,12 @@ static inline void bc_round_time(const struct bc_round *round, int q, struct bc_
     bc_round_value(round, q, bc_round_ns(round, q, span));
 }
 
-/* Returns the summary of quantity 0 less quantity `subtrahend` (-1: less nothing), with p99 and max
-   of single repetitions if there are any. Local; rank 0. */
+/* Returns the summary of quantity 0 less quantity `subtrahend` (-1: none), with p99 and max of
+   single repetitions if there are any. Local; rank 0. */
 struct bc_summary bc_store_summary(const struct bc_run *run, const struct bc_store *store,
                                    int subtrahend);
 
-/* True if the row is as precise as the settings ask for. Local; rank 0. */
+/* Returns true if the row is as precise as the settings ask for. Local; rank 0. */
 bool bc_store_is_precise(const struct bc_run *run, const struct bc_quantities *quantities,
                          const struct bc_store *store);
 

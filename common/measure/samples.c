@@ -1,6 +1,7 @@
-#include "common/measure/samples.h"
+#include "common/measure/sequence.h"
 
 #include "common/memory/allocate.h"
+#include "common/run/internal.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /*
- * The samples of a row: rounds of one or more quantities, taken in visits.
- *
- * A row is visited several times in a run. The rounds of one visit follow one another. All
- * functions are local. Without memory the job ends.
+ * The samples of a row: rounds of one or more quantities, taken in visits. The rounds of one visit
+ * follow one another. All functions are local. Without memory the job ends.
  */
 #pragma once
 
@@ -23,24 +21,19 @@ struct bc_samples {
     struct bc_samples *dropped; /* missed rounds of the last visit; NULL: none */
 };
 
-/* Begins a visit: the rounds that are appended from now on belong to it. */
+/* Begins a visit: later rounds belong to it. */
 void bc_samples_begin_visit(struct bc_samples *samples);
 
-/* Appends a round of `quantities` values (1 to BC_QUANTITIES_MAX, the same number in each round)
-   to the last visit. */
+/* Appends a round of `quantities` values (the same number in each round) to the last visit. */
 void bc_samples_append(struct bc_samples *samples, const double *values, int quantities,
                        int slowest_rank);
 
-/* The number of rounds in the last visit; 0 before the first one. */
-size_t bc_samples_in_visit(const struct bc_samples *samples);
-
-/* The rounds of one visit (0 to visits - 1), as samples without visits. They lie in `samples` and
-   are valid until that changes; don't append to them and don't free them. */
+/* Returns the rounds of one visit (0 to visits - 1), as samples without visits, which lie in
+   `samples` and are valid until that changes; don't append to them and don't free them. */
 struct bc_samples bc_samples_of_visit(const struct bc_samples *samples, size_t visit);
 
 /* Returns the summary of one quantity less another one (`subtrahend`; -1: none), round by round, by
-   the estimator and at the confidence of the settings: bc_summarize_visits if there are visits,
-   else bc_summarize. The samples stay as they are. */
+   the settings' estimator and confidence, over visits. */
 struct bc_summary bc_samples_summary(const struct bc_run *run, const struct bc_samples *samples,
                                      int quantity, int subtrahend);
 
@@ -54,11 +47,7 @@ struct bc_outcome bc_samples_outcome(const struct bc_run *run, const struct bc_s
 void bc_samples_dump(const struct bc_run *run, const char *name, const struct bc_samples *samples,
                      int quantity);
 
-/* Returns the rank that was slowest, or last to end, in most rounds, of `ranks` ranks; -1 without
-   rounds. */
-int bc_samples_slowest_rank(const struct bc_samples *samples, int ranks);
-
-/* Removes all rounds and visits but those dropped; the memory is kept, for rounds of as many
+/* Removes all rounds and visits except the dropped; keeps the memory, for the same number of
    quantities. */
 void bc_samples_clear(struct bc_samples *samples);
 

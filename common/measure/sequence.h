@@ -1,10 +1,9 @@
-/*
- * A sequence of rounds with a plan: rank 0 decides on the next batch of rounds and keeps the
- * samples. Internal to common/measure.
- */
+/* Sequences of rounds with a plan: rank 0 decides on the next batch of rounds and keeps the
+   samples. Internal to common/measure. */
 #pragma once
 
 #include "common/measure/rounds.h"
+#include "common/stats/sampling.h"
 
 #define BC_BATCH_MAX 256 /* rounds in one reduction */
 
@@ -54,3 +53,17 @@ int bc_sequence_order(struct bc_sequence *sequence);
    over MPI_COMM_WORLD. */
 void bc_sequence_take(struct bc_sequence *sequence, int rounds, double (*ns)[BC_QUANTITIES_MAX],
                       double (*starts_ns)[BC_QUANTITIES_MAX]);
+
+/* ---- samples and precise values; local ------------------------------------------------------- */
+
+/* Returns the number of rounds in the last visit; 0 before the first one. */
+size_t bc_samples_in_visit(const struct bc_samples *samples);
+
+/* Returns the rank that was slowest in most rounds, of `ranks` ranks; -1 without rounds. */
+int bc_samples_slowest_rank(const struct bc_samples *samples, int ranks);
+
+/* Returns true if all values are as narrow as --precision asks for, or negligible: at several looks
+   in succession, counted by `stopping` (an entry a value); NULL: at this look. Rank 0. */
+bool bc_values_are_precise(const struct bc_run *run, const struct bc_samples *samples,
+                           const struct bc_precise_value *values, int count,
+                           struct bc_stopping *stopping);

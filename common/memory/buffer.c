@@ -1,4 +1,4 @@
-#include "common/memory/buffer.h"
+#include "common/memory/buffer_functions.h"
 
 #include "common/memory/allocate.h"
 

@@ -1,14 +1,12 @@
 /*
  * A buffer for MPI, in memory of any kind, with new memory for each repetition (--buffers=new).
- * Buffers in host memory need nothing else. For other kinds common/device/ sets the functions
- * (struct bc_buffer_functions).
+ * common/device/ sets the functions for kinds other than host memory. All functions are local.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where a buffer lies. */
 enum bc_memory {
     BC_MEMORY_HOST,
     BC_MEMORY_PINNED, /* host memory that the device reads and writes directly */
@@ -16,20 +14,20 @@ enum bc_memory {
     BC_MEMORY_MANAGED /* moves to where it is used */
 };
 
-/* True if a program that hands MPI host memory only has to copy such a buffer. */
+/* Returns true if a program that hands MPI host memory only has to copy such a buffer. */
 static inline bool bc_memory_needs_copy(enum bc_memory memory)
 {
     return memory == BC_MEMORY_DEVICE || memory == BC_MEMORY_MANAGED;
 }
 
-/* True if buffers of both kinds lie in host memory. */
+/* Returns true if buffers of both kinds lie in host memory. */
 static inline bool bc_memory_is_host(const enum bc_memory of[2])
 {
     return of[0] == BC_MEMORY_HOST && of[1] == BC_MEMORY_HOST;
 }
 
-/* --buffers: each repetition gets the same memory, or memory that was allocated just before. The
-   allocator may choose an address that MPI has seen, as in any program. */
+/* --buffers: each repetition gets the same memory, or newly allocated memory, at an address that
+   MPI may have seen, as in any program. */
 enum bc_buffers { BC_BUFFERS_REUSED, BC_BUFFERS_NEW };
 
 /* Returns the word of the option. */
@@ -45,13 +43,10 @@ struct bc_buffer {
     enum bc_memory memory;
     size_t bytes;
     void *start; /* the address for MPI */
-    /* In host memory: source of bc_buffer_write and destination of bc_buffer_read; `start` itself
-       with BC_MEMORY_HOST. */
-    void *image;
-    void *copy; /* of the image, on the device; NULL with BC_MEMORY_HOST */
+    void *image; /* in host memory: source of bc_buffer_write and destination of bc_buffer_read;
+                    `start` with BC_MEMORY_HOST */
+    void *copy;  /* of the image, on the device; NULL with BC_MEMORY_HOST */
 };
-
-/* All functions are local. */
 
 /* Makes a buffer of zeros. Without memory ends the job with the advice to use `advice`. `image`:
    bc_buffer_write and bc_buffer_read will be called. */
@@ -59,32 +54,16 @@ void bc_buffer_create(struct bc_buffer *buffer, struct bc_device *device, enum b
                       size_t bytes, bool image, const char *advice);
 void bc_buffer_destroy(struct bc_buffer *buffer);
 
-/* A buffer in host memory of the caller's, who frees it. */
+/* Returns a buffer in host memory of the caller's, who frees it. */
 struct bc_buffer bc_buffer_in(void *memory, size_t bytes);
 
-/* Moves the data to newly allocated memory and frees the old memory: `start` changes. MPI must not
-   be using it. */
+/* Moves the data to newly allocated memory, then frees the old memory: `start` changes. MPI must
+   not be using it. */
 void bc_buffer_renew(struct bc_buffer *buffer);
 
-/* Fills the first `bytes` bytes from the image: by a kernel if the device has one, as a program
-   fills its buffers. MPI may read them on return. */
+/* Fills the first `bytes` bytes from the image, by a kernel if the device has one. MPI may read
+   them on return. */
 void bc_buffer_write(struct bc_buffer *buffer, size_t bytes);
 
-/* Reads the first `bytes` bytes into the image by a copy. False if a kernel sees other data there
-   than the copy has. */
+/* Reads the first `bytes` bytes into the image by a copy. False if a kernel sees other data. */
 bool bc_buffer_read(struct bc_buffer *buffer, size_t bytes);
-
-/* ---- for common/device/ ---------------------------------------------------------------------- */
-
-/* The functions for buffers that don't lie in host memory. `create` gets a buffer with device,
-   memory and bytes; `write` and `read` get more than 0 bytes. */
-struct bc_buffer_functions {
-    void (*create)(struct bc_buffer *buffer, bool image, const char *advice);
-    void (*destroy)(struct bc_buffer *buffer);
-    void (*renew)(struct bc_buffer *buffer);
-    void (*write)(struct bc_buffer *buffer, size_t bytes);
-    bool (*read)(struct bc_buffer *buffer, size_t bytes);
-};
-
-/* Sets the functions, which must stay as long as the run. Before such a buffer is made. */
-void bc_buffer_set_functions(const struct bc_buffer_functions *functions);

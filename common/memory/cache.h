@@ -10,16 +10,15 @@ struct bc_cache_flush {
     size_t line_bytes; /* of a line of the level-1 cache */
 };
 
-/* Returns the bytes of a line of this processor's level-1 data cache, which no other level's lines
-   are smaller than; 64 if the system doesn't say. */
+/* Returns the bytes of a line of this processor's level-1 data cache; 64 if they are not known. */
 size_t bc_cache_line_bytes(void);
 
-/* Allocates the buffer, `bytes` rounded down to whole doubles, and fills it. False without memory.
- */
+/* Allocates and fills the buffer, `bytes` rounded down to whole doubles. False without memory. */
 bool bc_cache_flush_create(struct bc_cache_flush *flush, size_t bytes);
 
 void bc_cache_flush_destroy(struct bc_cache_flush *flush);
 
-/* Evicts what the caches hold: computes a[i] = a[i - 1] + 1 over the whole buffer, as specified,
-   and before and after that reads its lines in scattered order. Takes up to about 1 ms a MiB. */
+/* Evicts the contents of the caches: computes a[i] = a[i - 1] + 1 over the whole buffer, as
+   specified, and reads its lines in scattered order before and after. Takes up to about 1 ms a MiB.
+ */
 void bc_cache_flush_run(struct bc_cache_flush *flush);

@@ -1,11 +1,11 @@
 /*
- * Counts beyond the range of MPI's int arguments.
+ * Numbers of elements beyond the largest `int`, which MPI-3 functions take. All functions are
+ * local.
  *
  * Up to BC_COUNT_MAX elements are passed as they are. More are passed as one element of a datatype
- * that contains them all, made of blocks of BC_COUNT_MAX: J. Hammond, A. Schaefer and R. Latham,
- * "To INT_MAX... and Beyond! Exploring Large-Count Support in MPI", ExaMPI 2014. So the call is the
- * same for every size. That doesn't work for reductions, whose operations take predefined datatypes
- * only, nor for int displacements. All functions are local.
+ * made of blocks of BC_COUNT_MAX: J. Hammond, A. Schaefer and R. Latham, "To INT_MAX... and Beyond!
+ * Exploring Large-Count Support in MPI", ExaMPI 2014. That doesn't work for reductions, whose
+ * operations take predefined datatypes only, nor for int displacements.
  */
 #pragma once
 
@@ -14,8 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The maximum that is passed as an int. Tests build with a smaller one, so that small buffers are
-   treated as large ones. */
+/* The maximum that is passed as an int. Tests build with a smaller one. */
 #ifndef BC_COUNT_MAX
 #define BC_COUNT_MAX INT_MAX
 #endif
@@ -24,7 +23,7 @@
    any number of ranks are still 64-bit integers. */
 #define BC_ELEMENTS_MAX ((double)(INT64_C(1) << 40))
 
-/* Whether `value` can be passed as an int. */
+/* Returns true if `value` can be passed as an int. */
 static inline bool bc_is_count(int64_t value) { return value >= 0 && value <= BC_COUNT_MAX; }
 
 /* A number of elements, as arguments of an MPI function. */
@@ -37,9 +36,9 @@ struct bc_amount {
 /* Makes an amount of `elements` of a predefined datatype. */
 void bc_amount_create(struct bc_amount *amount, int64_t elements, MPI_Datatype element);
 
-/* The same, always as one element of a datatype whose data begins displacement_bytes behind its
-   address: for displacements that are too large to be passed, or where libraries add up counts of
-   blocks. */
+/* Makes an amount that is always one element of a datatype, whose data begins displacement_bytes
+   behind its address: for displacements too large to be passed, and for libraries that add up
+   counts of blocks. */
 void bc_amount_create_at(struct bc_amount *amount, int64_t elements, MPI_Datatype element,
                          MPI_Aint displacement_bytes);
 
@@ -52,7 +51,7 @@ MPI_Datatype bc_type_repeat(int64_t count, MPI_Aint stride_bytes, MPI_Datatype e
 enum { BC_DIRECTIONS = 3 };
 
 /* Makes a datatype of the part of an array that begins at `start` and has `extent` elements in each
-   direction, the last direction contiguous, as MPI_Type_create_subarray does; only its extent
-   differs where the array's size is out of the range of int. Committed; the caller frees it. */
+   direction, the last direction contiguous: MPI_Type_create_subarray for any size, whose extent
+   differs if the array's size exceeds an int. Committed; the caller frees it. */
 MPI_Datatype bc_type_box(const int64_t array[BC_DIRECTIONS], const int64_t extent[BC_DIRECTIONS],
                          const int64_t start[BC_DIRECTIONS], MPI_Datatype element);

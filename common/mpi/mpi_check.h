@@ -1,19 +1,16 @@
 /*
- * Checked MPI calls: the one way in which an error ends a run.
- *
- * MPI_COMM_WORLD returns errors instead of aborting (common/run/program.c sets that), so the
- * message can say which call failed, on which rank and why.
+ * Checked MPI calls: an error ends the run, with a message that names the call, the rank and MPI's
+ * error string. MPI_COMM_WORLD returns errors for that (common/run/program.c).
  */
 #pragma once
 
 #include <mpi.h>
 #include <stddef.h>
 
-/* Evaluates an MPI call. If it fails, prints the call, file and line, the rank and MPI's error
-   string to stderr and aborts the job with exit status 1. */
+/* Evaluates an MPI call, and aborts the job with exit status 1 if it fails. */
 #define BC_MPI(call) BC_MPI_AS(call, #call)
 
-/* The same for macros that make the call: `text` is what is printed of it. */
+/* BC_MPI for macros that make the call: `text` is printed for it. */
 #define BC_MPI_AS(call, text)                                                                      \
     do {                                                                                           \
         const int bc_mpi_code = (call);                                                            \
@@ -25,9 +22,8 @@
    frees them. NULL on all other ranks. Collective over `comm`. */
 void *bc_gather(const void *own, size_t bytes, MPI_Comm comm);
 
-/* Reports a failed MPI call and aborts the job. Local; does not return. */
 _Noreturn void bc_mpi_failed(const char *call, int code, const char *file, int line);
 
-/* Reports an error after which no rank can go on (no memory, say) and aborts the job with exit
-   status 1. Local; does not return. */
+/* Reports an error that no rank survives, such as no memory, and aborts the job with exit status 1.
+   Local; does not return. */
 _Noreturn void bc_abort(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -1,8 +1,8 @@
-/* The lines of a result but for those that begin with #. All functions are local. */
+/* Lines of a result except those that begin with #. All functions are local. */
 #pragma once
 
-#include "common/result/output.h"
 #include "common/result/text.h"
+#include "common/result/writer.h"
 
 /* The max characters of a line of a table, and of a short head. */
 #define BC_LINE_WIDTH 100
@@ -15,18 +15,16 @@ struct bc_lines {
     struct bc_text left_out; /* the names of spare columns that aren't shown, with commas */
 };
 
-/* Prepares the lines of the columns that the style names, which are all in the table; a table
-   has the ends of an interval behind its value, and leaves out spare columns. Without memory the
-   job ends. The caller frees lines->shown and lines->left_out.start. */
+/* Prepares the lines of the columns that the style names, which are all in the table. Without
+   memory the job ends. The caller frees lines->shown and lines->left_out.start. */
 void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
                       const struct bc_style *style);
 
-/* Appends the keys that all rows share and that aren't shown, as this row has them:
-   `direction=send; pair=0`. */
+/* Appends the keys that all rows share and that aren't shown: `direction=send; pair=0`. */
 void bc_lines_add_run_keys(const struct bc_lines *lines, const void *result, struct bc_text *text);
 
 /* Writes the header row; nothing with BC_FORMAT_METRICS. */
 void bc_lines_write_names(const struct bc_lines *lines, FILE *stream);
 
-/* Writes the row of a result struct, whose type is the one that the table's columns name. */
+/* Writes the row of a result struct, of the type that the table's columns name. */
 void bc_lines_write_row(const struct bc_lines *lines, FILE *stream, const void *result);

@@ -4,7 +4,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 #include "common/run/parse.h"
-#include "common/run/values.h"
+#include "common/run/option_table.h"
 
 #include <getopt.h>
 #include <stdlib.h>

@@ -3,8 +3,9 @@
 #include "common/mpi/harness.h"
 #include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
-#include "common/job/job.h"
+#include "common/job/launcher.h"
 #include "common/job/limits.h"
+#include "common/job/metadata.h"
 
 #include "build_info.h"
 
@@ -359,12 +360,14 @@ void bc_open_result(struct bc_run *run, const struct bc_table *table, const char
 
 void bc_run_at_end(struct bc_run *run, bc_end_fn *function, void *context)
 {
-    run->own->end = (struct bc_end){function, context};
+    run->own->end_function = function;
+    run->own->end_context = context;
 }
 
 int bc_finish(struct bc_run *run)
 {
-    const struct bc_end end = run->own->end;
+    bc_end_fn *const end_function = run->own->end_function;
+    void *const end_context = run->own->end_context;
     int status = run->failed || run->signal != 0 ? BC_EXIT_FAILED : BC_EXIT_DONE;
     if (run->window != NULL)
         bc_start_window_conclude(run->window, run->output);
@@ -373,7 +376,7 @@ int bc_finish(struct bc_run *run)
         status = bc_files_close(run, status);
     bc_harness_bcast(&status, 1, MPI_INT, 0, MPI_COMM_WORLD);
     leave(run, status);
-    if (end.function != NULL)
-        end.function(end.context);
+    if (end_function != NULL)
+        end_function(end_context);
     return status;
 }

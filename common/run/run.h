@@ -14,42 +14,41 @@
 enum bc_exit {
     BC_EXIT_DONE = 0,
     BC_EXIT_FAILED = 1, /* wrong data, lost output, or a signal ended the run */
-    BC_EXIT_USAGE = 2   /* wrong usage */
+    BC_EXIT_USAGE = 2
 };
 
-/* How ranks are released into a timed region: by a barrier, or at a moment of a shared clock. */
+/* The release of ranks into a timed region: by a barrier, or at a moment of a shared clock. */
 enum bc_start { BC_START_BARRIER, BC_START_WINDOW };
 
-/* What a result says of itself. AUTO: short on stdout, full in a file. */
+/* --metadata. AUTO: short on stdout, full in a file. */
 enum bc_metadata { BC_METADATA_AUTO, BC_METADATA_SHORT, BC_METADATA_FULL, BC_METADATA_NONE };
 
-/* The options that every benchmark has, and what they ask of a row. */
+/* The options that every benchmark has. */
 struct bc_settings {
     bool help, version;
     int format;          /* enum bc_format */
     const char *output;  /* NULL: stdout */
-    const char *columns; /* main, all or names with commas in between; NULL: main on stdout, all in
-                            a file */
+    const char *columns; /* main, all or names with commas; NULL: main on stdout, all in a file */
     int metadata;        /* enum bc_metadata */
     bool no_header, no_metadata;
     double precision_pct, confidence_pct;
-    int64_t min_samples, max_samples;
-    int64_t samples;   /* exactly this number; 0: adaptive */
-    double max_time_s; /* of a row */
-    int64_t visits;    /* of a row; 0: BC_VISITS, or one where a specification's counts are used */
-    int64_t warmup;    /* operations; -1: as many as it takes */
-    int timer;         /* enum bc_clock_kind */
-    int estimator;     /* enum bc_estimator */
+    int64_t min_samples, max_samples; /* of a row */
+    int64_t samples;                  /* exactly this number; 0: adaptive */
+    double max_time_s;                /* of a row */
+    int64_t visits; /* of a row; 0: BC_VISITS, or one with a specification's counts */
+    int64_t warmup; /* operations; -1: until the median settles */
+    int timer;      /* enum bc_clock_kind */
+    int estimator;  /* enum bc_estimator */
     bool check;
     const char *dump_samples; /* NULL: none */
     int start;                /* enum bc_start */
 };
 
-/* The visits of a row where nothing else is asked for: the fewest that have an interval of 95 %
-   which assumes no more of how visits differ than symmetry (bc_pseudomedian). */
+/* The default visits of a row: the fewest with an interval of 95 % that assumes only that visits
+   differ symmetrically (bc_pseudomedian). */
 #define BC_VISITS 6
 
-/* For the error text of a job that got one process only. */
+/* For the error text of a job with one process. */
 #define BC_LAUNCHER_HINT " (if you did, mpirun is of another MPI library than this program)"
 #define BC_NEEDS_2_RANKS                                                                           \
     "needs at least 2 processes, got 1: use mpirun -np 2 or more" BC_LAUNCHER_HINT
@@ -61,18 +60,18 @@ struct bc_run {
     struct bc_job job;
     struct bc_settings settings;
     struct bc_options options;      /* the program's own, then the common ones */
-    int thread_level;               /* that MPI provides; minimum over ranks */
-    struct bc_clock_cost own_clock; /* this rank's: comes off what it times */
-    struct bc_clock_cost max_clock; /* maximum over ranks: for metadata, and decisions made alike */
+    int thread_level;               /* of MPI; minimum over ranks */
+    struct bc_clock_cost own_clock; /* this rank's: is subtracted from its times */
+    struct bc_clock_cost max_clock; /* maximum over ranks: for decisions that ranks make alike */
     double start_s;                 /* on bc_elapsed_s() */
-    struct bc_output *output;       /* NULL on all ranks but rank 0 */
+    struct bc_output *output;       /* NULL on all ranks except rank 0 */
     struct bc_start_window *window; /* ranks start at moments of it; NULL with --start=barrier */
-    int visits; /* that each row gets, more if it isn't precise then; see --visits */
+    int visits;                     /* of each row, more if it isn't precise then; see --visits */
 
-    /* What the program may set before the first visit. */
+    /* Set by the program, if at all, before the first visit. */
     double budget_s; /* of a run with default times, from start_s on; INFINITY: none. On rank 0 */
-    bool counted;    /* samples or iterations were asked for by number: rows run in full unless
-                        --max-time is given, and are visited once unless --visits is. On rank 0 */
+    bool counted;    /* the user gave a number of samples or iterations: rows run in full unless
+                        --max-time is given, in one visit unless --visits is. On rank 0 */
     int row_shares;  /* the number of --max-time shares that a row takes */
 
     /* The row in hand. */
@@ -83,31 +82,26 @@ struct bc_run {
     bool failed; /* on rank 0: a row's status was FAIL */
     int signal;  /* that ended the run, or 0 */
 
-    struct bc_own_run *own; /* what common/run/ alone needs (internal.h) */
+    struct bc_own_run *own; /* of common/run/ alone (internal.h) */
 };
 
 /* The share of a rank's memory that its buffers may take; MPI libraries need some themselves. */
 #define BC_MEMORY_SHARE 0.5
 
-/* The bytes that buffers of this rank may take: `share` of job.memory_per_rank, or, if they lie in
-   windows, of job.shared_memory_per_rank where that is less. Local. */
+/* Returns the bytes that buffers of this rank may take: `share` of job.memory_per_rank or, in
+   windows, of job.shared_memory_per_rank if that is less. Local. */
 double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windows);
 
-/* The mean of one value a visit, with an interval over visits: bc_mean_of_visits, or by the
-   estimator `mean` Student's. Local. */
+/* Returns the mean of one value a visit, with its interval over visits: bc_mean_of_visits, or by
+   the estimator `mean` Student's. Local. */
 struct bc_summary bc_run_over_visits(const struct bc_run *run, const double *values, size_t count);
 
-/* Writes a sample in ns to the file of --dump-samples, if any, under the number of the row to come.
-   Visits and samples count from 1. Local; rank 0. */
-void bc_dump_sample(const struct bc_run *run, const char *quantity, size_t visit, size_t sample,
-                    double ns);
-
-/* Adds up what each rank found wrong in a row's data (`wrong`: operations, messages, swaps; 0
-   without --check). If that is not 0, the row's status becomes BC_FAIL, with which the program ends
-   with exit status 1. Returns the sum on rank 0, and 0 on all others. Call it when `outcome` is
-   complete. Collective over MPI_COMM_WORLD. */
+/* Adds up the wrong operations, messages or swaps of a row (0 without --check). If there are some,
+   the row's status becomes BC_FAIL, and the program ends with exit status 1. Returns the sum on
+   rank 0, and 0 on all others. Call it when `outcome` is complete. Collective over MPI_COMM_WORLD.
+ */
 int64_t bc_sum_wrong(int64_t wrong, struct bc_outcome *outcome);
 
-/* The signal of SIGTERM, SIGINT and SIGUSR1, with which schedulers warn, that came to this rank
-   last; 0: none. The run ends after the visit in hand. Local. */
+/* Returns the last signal of SIGTERM, SIGINT and SIGUSR1 (the warning of schedulers) that this rank
+   got; 0: none. The run ends after the visit in hand. Local. */
 int bc_signals_noted(void);

@@ -13,6 +13,7 @@
  */
 #include "common/run/internal.h"
 
+#include "common/clock/stops.h"
 #include "common/mpi/harness.h"
 #include "common/memory/allocate.h"
 #include "common/result/warnings.h"

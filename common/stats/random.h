@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* The next number: SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
+/* Returns the next number: SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number
    Generators", OOPSLA 2014). */
 static inline uint64_t bc_random_next(uint64_t *state)
 {

@@ -1,4 +1,4 @@
-#include "common/stats/stats.h"
+#include "common/stats/sampling.h"
 
 #include <math.h>
 #include <stdlib.h>

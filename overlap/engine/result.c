@@ -4,6 +4,7 @@
 #include "overlap/engine/sizes.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- columns --------------------------------------------------------------------------------- */

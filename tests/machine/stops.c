@@ -4,6 +4,7 @@
  * the clock, in turn with the watch, sees the same.
  */
 #include "common/clock/clock.h"
+#include "common/clock/stops.h"
 #include "tests/machine/in_process.h"
 
 #include <signal.h>

@@ -131,25 +131,20 @@ TEST(names_of_any_length)
     bc_hosts_free(&hosts);
 }
 
-/* A thousand numbered hosts take as much memory as one. */
+/* A thousand numbered hosts take the memory of one. */
 TEST(numbered_hosts_are_one_run)
 {
-    struct bc_hosts all = {0};
-    for (int half = 0; half < 2; half++) {
-        struct bc_hosts hosts = {0};
-        for (int i = 512 * half; i < 512 * (half + 1); i++) {
-            char name[32];
-            snprintf(name, sizeof name, "node-%d.cluster", i);
-            bc_hosts_add(&hosts, name, (const int[]){2 * i, 2 * i + 1}, 2);
-        }
-        bc_hosts_append(&all, &hosts);
-        bc_hosts_free(&hosts);
+    struct bc_hosts hosts = {0};
+    for (int i = 0; i < 1024; i++) {
+        char name[32];
+        snprintf(name, sizeof name, "node-%d.cluster", i);
+        bc_hosts_add(&hosts, name, (const int[]){2 * i, 2 * i + 1}, 2);
     }
-    assert_int_equal(all.count, 1);
-    char *const text = bc_hosts_format(&all);
+    assert_int_equal(hosts.count, 1);
+    char *const text = bc_hosts_format(&hosts);
     assert_string_equal(text, "node-[0-1023].cluster: 0-2047");
     free(text);
-    bc_hosts_free(&all);
+    bc_hosts_free(&hosts);
 }
 
 /* ---- from all ranks -------------------------------------------------------------------------- */

@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "common/job/job.h"
+#include "common/job/launcher.h"
 
 #include <stdlib.h>
 

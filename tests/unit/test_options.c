@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "common/run/options.h"
+#include "common/run/option_table.h"
 #include "common/run/parse.h"
 
 #include <stdio.h>

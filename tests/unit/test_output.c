@@ -4,7 +4,7 @@
 #include "helpers.h"
 #include "streams.h"
 
-#include "common/result/output.h"
+#include "common/result/writer.h"
 #include "common/stats/stats.h"
 
 #include <errno.h>

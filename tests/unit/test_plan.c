@@ -4,7 +4,7 @@
 #include "helpers.h"
 
 #include "common/clock/clock.h"
-#include "common/measure/plan.h"
+#include "common/measure/sequence.h"
 #include "common/run/internal.h"
 
 /* ---- plans ----------------------------------------------------------------------------------- */

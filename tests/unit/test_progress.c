@@ -4,6 +4,7 @@
 #include "helpers.h"
 #include "streams.h"
 
+#include "common/result/writer.h"
 #include "overlap/engine/result.h"
 
 #include <unistd.h>

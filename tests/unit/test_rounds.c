@@ -5,7 +5,7 @@
 
 #include "common/clock/clock.h"
 #include "common/clock/source.h"
-#include "common/measure/rounds.h"
+#include "common/measure/sequence.h"
 #include "common/run/internal.h"
 
 static struct bc_run run; /* default settings, one visit */

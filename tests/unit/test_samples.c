@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "common/measure/samples.h"
+#include "common/measure/sequence.h"
 
 static const struct bc_run run = {
     .job = {.ranks = 3},

@@ -3,7 +3,7 @@
  */
 #include "helpers.h"
 
-#include "common/stats/stats.h"
+#include "common/stats/sampling.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "helpers.h"
 
 #include "common/clock/clock.h"
+#include "common/clock/stops.h"
 
 static struct {
     int64_t now_ns, step_ns; /* between two readings */

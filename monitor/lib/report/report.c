@@ -1,7 +1,9 @@
 #include "monitor/lib/report/report.h"
 
 #include "common/job/job.h"
+#include "common/job/metadata.h"
 #include "common/mpi/mpi_check.h"
+#include "common/result/writer.h"
 #include "monitor/lib/count/handles.h"
 #include "monitor/lib/count/own_comm.h"
 #include "monitor/lib/count/requests.h"

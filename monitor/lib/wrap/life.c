@@ -1,5 +1,5 @@
 /* Wrappers of the functions that start and end MPI. */
-#include "common/job/job.h"
+#include "common/job/launcher.h"
 #include "monitor/lib/count/calls.h"
 #include "monitor/lib/count/communicators.h"
 #include "monitor/lib/report/tool_before.h"

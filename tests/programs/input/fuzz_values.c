@@ -4,7 +4,7 @@
  */
 #include "target.h"
 
-#include "common/run/options.h"
+#include "common/run/option_table.h"
 #include "common/run/parse.h"
 #include "common/result/text.h"
 

@@ -1,4 +1,4 @@
-#include "common/run/values.h"
+#include "common/run/option_table.h"
 
 #include "common/result/text.h"
 #include "common/run/parse.h"
