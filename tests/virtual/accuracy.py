@@ -6,7 +6,7 @@ A table stands between the lines "<!-- NAME -->" and "<!-- end -->"; its first t
 
 ideal      the page describes the tests in words of its own; numbers come from the results
 coverage   a row per case, with a cell per condition
-scorecard  the rows as the test wrote them
+scorecard  a row per kind of line with errors, and one for all others
 """
 
 import fnmatch
@@ -63,13 +63,24 @@ def coverage_rows(results):
                       "{} ({})".format(found[worst][2], worst)])
 
 
+def scorecard_rows(results):
+    """Returns the rows of lines with a false or a missing one, and the sum of all other lines."""
+    others = [0, 0, 0, 0]
+    for _, (name, *counts) in results:
+        if counts[1] in ("", "0") and counts[3] in ("", "0"):
+            others = [total + int(count or 0) for total, count in zip(others, counts)]
+        else:
+            yield row_of([name] + counts)
+    yield row_of(["all others"] + [str(total) for total in others])
+
+
 def table_rows(table, folder, rows):
     results = list(results_of(folder, table))
     if table == "ideal":
         return ideal_rows(results, rows)
     if table == "coverage":
         return coverage_rows(results)
-    return [row_of(cells) for _, cells in results]
+    return scorecard_rows(results)
 
 
 def main():
