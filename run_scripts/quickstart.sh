@@ -1,18 +1,19 @@
 #!/bin/sh
-# Installs what is missing, builds commcost, measures this machine, and says what came out:
-# what messages, puts, a barrier, an allreduce, a broadcast and a halo swap cost, how much of
-# the processor a message takes, whether non-blocking calls pay, and what interrupts processes.
+# Installs missing packages, builds commcost, measures this machine, and prints the scorecard:
+# latency, bandwidth, host overhead and message rate, the costs of a barrier, an allreduce, a
+# broadcast and a halo exchange, the gain of non-blocking calls, and the time lost to
+# interruptions.
 #
 # usage: quickstart.sh [--all] [--ranks=N] [--output=FOLDER | --resume=FOLDER]
-#   --ranks=N        number of processes; default: the cores, or what a control group's quota
-#                    allows of them, 2 to 8
-#   --output=FOLDER  where results go; default: results/DATE_TIME
-#   --resume=FOLDER  continue where it was interrupted
+#   --ranks=N        number of ranks (default: the cores, or the quota of the control group,
+#                    2 to 8)
+#   --output=FOLDER  folder of the results (default: results/DATE_TIME)
+#   --resume=FOLDER  resume an interrupted run
+#   --all            launch every program once, also all collectives, the monitor and the links
 #
-# Takes at most three minutes with the build on two cores: six launches of each program. With
-# --all it launches every program once instead, also those of all other collectives, the monitor
-# and the links. The folder then has one .tsv file a program, summary.tsv for spreadsheets,
-# report.md and report.html. run_suite.sh has more ways to measure.
+# Takes at most three minutes with the build on two cores: six launches of each program. The
+# folder gets a .tsv file for each program, summary.tsv for spreadsheets, report.md and
+# report.html. run_suite.sh has more ways to measure.
 #
 # Environment: MPICC (compiler wrapper), RANKS (as --ranks).
 set -eu
@@ -40,11 +41,11 @@ case $results in
 *) results=$PWD/$results ;;
 esac
 if [ "$where" = --output ]; then
-    # A folder that is resumed knows these.
+    # A resumed folder has its own.
     measured=${measured:---essentials}
     ranks=${ranks:-${RANKS:-}}
 elif [ ! -s "$results/suite/options" ]; then
-    misused "--resume: nothing was begun in '$results': use --output"
+    misused "--resume: no suite in '$results': use --output"
 fi
 case ${ranks:-2} in
 *[!0-9]* | 0* | 1 | ???????*) misused "--ranks, or RANKS: '$ranks' is not a number of 2 to 999999" ;;
@@ -70,7 +71,7 @@ if [ -z "$results" ]; then
     done
 fi
 
-# The suite says how long it will take, and how far it is. What it could measure is reported whatever failed.
+# The suite prints its duration and progress. A failed launch does not keep the other results from the report.
 status=0
 passing_signals commcost quickstart ${measured:+"$measured"} --build="$build" ${ranks:+"--ranks=$ranks"} \
     "$where=$results" || status=$?

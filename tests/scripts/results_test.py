@@ -331,7 +331,7 @@ class ShortResults(ResultsCase):
         done = call([f"{self.source}/run_scripts/plot.sh", "--output=pictures", "--format=svg", path], cwd=str(self.folder))
         assert (done.returncode, done.stderr) == (0, ""), done.stderr
         done = call([f"{self.source}/run_scripts/report_text.sh", "--short", path], cwd=str(self.folder))
-        assert "Message of 8 bytes, one way  0.50 µs" in done.stdout, done.stdout
+        assert "Latency, 8 bytes  0.50 µs" in done.stdout, done.stdout
 
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
     def test_report_and_pictures(self):

@@ -83,16 +83,16 @@ class Settings(Case):
         text = made.as_markdown()
         card = card_text.text_of(scorecard.card_of(tables.Tables([path]), best_setting.best_of_result(path, tables.Tables([path]))))
         assert ("Best setting\n"
-                "  A=0        1 of 2 rows  by 9.09 % at most: syncbench sync_us (sync ring, ranks 2)\n"
-                "  Not clear  1 of 2 rows  no clear difference in 10 launches of each\n") in card
-        assert "; 2 settings × 10 launches\n" in card
+                "  A=0        1 of 2 results  at most 9.09 %: syncbench sync_us (sync ring, ranks 2)\n"
+                "  Not clear  1 of 2 results  no clear difference in 10 launches of each\n") in card
+        assert "2 settings × 10 launches, 2026-01-02\n" in card
         assert "A=0" in made.as_markdown().split("##")[1]
         assert "1 of 2 rows have a best setting.\n" in text
         # Medians are 1.009 times the values; p is of 2 of 184,756 ways, times two tests and two rows.
-        assert "| first ahead of second by (%, or points) | p | A=0 | A=1 |\n" in text
+        assert "| ahead of the second (% or points) | p | A=0 | A=1 |\n" in text
         assert "\n| syncbench | sync ring, ranks 2 | sync_us | A=0 | 9.1 | 4.33e-05 | 10.0900 | 11.0990 |\n" in text
         assert "<th>A=0</th><th>ring</th>" in made.as_html()
-        assert "Barrier of" not in card
+        assert "Barrier" not in card
 
     @each("states, name", [((1, 3), "signed-rank"), ((1,), "rank-sum")])
     def test_page_names_its_tests(self, states, name):
@@ -107,7 +107,7 @@ class Settings(Case):
               "rank-sum": rank_test.rank_sum_p(*times.values())}
         assert ps[name] == min(ps.values())
         section, = (part for part in report_page.Report([path], tables.Tables([path])).page({}).sections
-                    if getattr(part, "heading", "") == "Which setting is best?")
+                    if getattr(part, "heading", "") == "Best setting, row by row")
         text, grid = section.parts[0].text, section.parts[-1]
         assert f"the {name} test" in text, text
         cells = dict(zip((column.heading for column in grid.columns), grid.rows[0].cells))
@@ -115,8 +115,8 @@ class Settings(Case):
 
     def test_too_few_launches_are_said(self):
         path = self.results(launches=3, A_0={"ring": 10}, A_1={"ring": 20})
-        line, = change_lines.which_is_best(best_setting.best_settings(read_launches([path])))
-        assert (line.what, line.note) == ("Not clear", "fewer than 6 launches of each")
+        line, = change_lines.best_settings(best_setting.best_settings(read_launches([path])))
+        assert (line.label, line.note) == ("Not clear", "fewer than 6 launches of each")
 
     @each("others, said", [("done", " of syncbench"), ("failed", "")])
     def test_failed(self, others, said):
@@ -131,7 +131,7 @@ class Settings(Case):
                 (1, "syncbench@3", "failed"), (1, "halo@3", others), (2, "syncbench@2", "done"),
                 (2, "syncbench@3", "failed"))]) + "\n")
         found = tables.Tables([path])
-        assert scorecard.card_of(found, best_setting.best_of_result(path, found)).mind == [
+        assert scorecard.card_of(found, best_setting.best_of_result(path, found)).caveats == [
             f"Setting A=2: all launches{said} failed: see {from_here(path)}/runs/1/syncbench@3.log."]
         text = report_page.Report([path], found).page({}).as_markdown()
         assert "syncbench@3 (A=2): 2 launches failed and are missing here" in text, text
@@ -151,13 +151,13 @@ class Settings(Case):
         text = (self.folder / "syncbench.tsv").read_text().replace("sync_us", "sync_pct")
         (self.folder / "syncbench.tsv").write_text(text.replace("sync_pct=less", "sync_pct=more"))
         best = best_setting.best_settings(read_launches([path]))
-        line, = change_lines.which_is_best(best)
+        line, = change_lines.best_settings(best)
         # 58 times the median of what launches make of it, 1.009.
-        assert line[:2] == ("A=1", "1 of 1 row")
-        assert line.note.startswith("by 58.5 points at most: "), line.note
+        assert line[:2] == ("A=1", "1 of 1 result")
+        assert line.note.startswith("at most 58.5 points: "), line.note
 
     def test_nothing_varied(self):
         (self.folder / "a.tsv").write_text(tsv("syncbench", COLUMNS[2:], [["ring", "NA", 2, 1, 0, 1,
                                                                            "ok"]]))
         assert best_setting.best_of_result(str(self.folder), tables.Tables([str(self.folder)])) == []
-        assert not list(change_lines.which_is_best([]))
+        assert not list(change_lines.best_settings([]))

@@ -1077,7 +1077,7 @@ class Report(Case):
                 "\t".join(["barrier", "NA", "1", "ok"][-header.count("\t") - 1:]) + "\n")
         done = report_of(folder)
         assert re.search(r"(?m)^- the result was cut off .* \(syncbench\)$", done.stdout)
-        assert re.search(r"(?m)^- late by 3 us \(and 1 like it, with other numbers\) "
+        assert re.search(r"(?m)^- late by 3 us \(and 1 like it with other numbers\) "
                          r"\(syncbench \(2 times\)\)$", done.stdout)
         assert "## Work that fits" not in done.stdout
         assert done.stderr == (f"report_text.sh: {folder}/mine.tsv: not a result of a benchmark, "

@@ -9,7 +9,7 @@ from commcost.report import picture_panels, pictures, report_page
 from commcost.result import row_labels, summary_table, tables
 from commcost.result.launches import read_launches
 from commcost.result.result_reader import ResultError
-from commcost.scorecard import card_limits, fact_lines, scorecard
+from commcost.scorecard import caveats, fact_lines, scorecard
 from made_results import SYNC, tsv
 
 
@@ -97,7 +97,7 @@ LIMITS = row_changes.Limits(0.01, 5, 0.95)
 def said(folder):
     """The scorecard's facts."""
     card = scorecard.card_of(tables.Tables([str(folder)]))
-    return [(line.what, line.typical, line.launches) for part in card.parts for line in part.lines]
+    return [(line.label, line.value, line.spread) for part in card.parts for line in part.lines]
 
 
 def drawn(folder, kind):
@@ -128,8 +128,8 @@ class Apart(Case):
                 [run, tag, "MPI barrier", "NA", 4, time_us, "ok"] for run in range(6)
                 for tag, time_us in (("a", "5.0"), ("b", "50.0"))))
         folder = self.folder / "new"
-        assert said(folder) == [("Barrier of 4 processes, tag a", "5.00 µs", "5.00 – 5.00"),
-                                ("Barrier of 4 processes, tag b", "50.0 µs", "50.0 – 50.0")]
+        assert said(folder) == [("Barrier, 4 ranks, tag a", "5.00 µs", "5.00–5.00"),
+                                ("Barrier, 4 ranks, tag b", "50.0 µs", "50.0–50.0")]
         read = tables.Tables([str(folder)])
         assert [(row.keys["tag"], row.median("sync_us")) for row in read.rows("syncbench")] == [("a", 5), ("b", 50)]
         page = report_page.Report([str(folder)], read).page({}).as_markdown()
@@ -148,34 +148,34 @@ class Apart(Case):
             for pattern, sync, time_us in (("MPI Send", "none", 1.0), ("put", "all", 0.5))
             for tag, factor in (("a", 1.0), ("b", 10.0))))
         puts = [what for what, answer, _ in said(self.folder) if answer == "yes"]
-        assert puts == ["MPI_Put instead of send, tag a", "MPI_Put instead of send, tag b"]
+        assert puts == ["MPI_Put instead of MPI_Send, tag a", "MPI_Put instead of MPI_Send, tag b"]
 
     def test_many_values(self):
         """The first ones are shown, and that there are more."""
         self.written("syncbench", "syncbench", COLUMNS, *(
             [0, f"t{tag}", "MPI barrier", "NA", 4, 5.0, "ok"] for tag in range(20)))
-        assert len(said(self.folder)) == card_limits.VARIANTS
-        (mind,) = [text for text in scorecard.card_of(tables.Tables([str(self.folder)])).mind if "Rows differ" in text]
-        assert mind == "Rows differ in tag: 8 of 20 combinations are shown. report.sh shows all."
+        assert len(said(self.folder)) == caveats.VARIANTS
+        (caveat,) = [text for text in scorecard.card_of(tables.Tables([str(self.folder)])).caveats if "differ in" in text]
+        assert caveat == "Results differ in tag: 8 of 20 combinations shown, all with report.sh"
 
     @each("key, values, named", [
-        ("ranks", (2, 64), ("Barrier of 2 processes", "Barrier of 64 processes")),
-        ("nodes", (1, 2), ("Barrier of 4 processes, nodes 1", "Barrier of 4 processes, nodes 2")),
+        ("ranks", (2, 64), ("Barrier, 2 ranks", "Barrier, 64 ranks")),
+        ("nodes", (1, 2), ("Barrier, 4 ranks, nodes 1", "Barrier, 4 ranks, nodes 2")),
         ("ranks_per_node", (1, 4), (
-            "Barrier of 4 processes, ranks_per_node 1", "Barrier of 4 processes, ranks_per_node 4")),
+            "Barrier, 4 ranks, ranks_per_node 1", "Barrier, 4 ranks, ranks_per_node 4")),
         ("mpi_library", ("MPICH Version: 4.2", "Open MPI v5.0"), (
-            "Barrier of 4 processes, mpi_library MPICH Version: 4.2",
-            "Barrier of 4 processes, mpi_library Open MPI v5.0")),
+            "Barrier, 4 ranks, mpi_library MPICH Version: 4.2",
+            "Barrier, 4 ranks, mpi_library Open MPI v5.0")),
         ("memory", ("host", "device"), (
-            "Barrier of 4 processes, host memory", "Barrier of 4 processes, device memory")),
-        ("spread", (1, 2), ("Barrier of 4 processes, spread 1", "Barrier of 4 processes, spread 2"))])
+            "Barrier, 4 ranks, host memory", "Barrier, 4 ranks, device memory")),
+        ("spread", (1, 2), ("Barrier, 4 ranks, spread 1", "Barrier, 4 ranks, spread 2"))])
     def test_mixtures(self, key, values, named):
         """Launches of one folder that were measured otherwise."""
         for run in range(6):
             for value, time_us in zip(values, (1.0, 212.0)):
                 self.barrier(f"runs/{run}/collective_{value}".replace(" ", ""), time_us, **{"ranks": 4, key: value})
         folder = self.folder / "runs"
-        assert set(said(folder)) == {(named[0], "1.00 µs", "1.00 – 1.00"), (named[1], "212 µs", "212 – 212")}
+        assert set(said(folder)) == {(named[0], "1.00 µs", "1.00–1.00"), (named[1], "212 µs", "212–212")}
         page = report_page.Report([str(folder)], tables.Tables([str(folder)])).page({}).as_markdown()
         assert "106.5" not in page and "| 212 |" in page, page
         launches = read_launches([str(self.folder)])
@@ -195,19 +195,19 @@ class Apart(Case):
         (series, *_), = [list(read_launches([str(self.folder)]).series.values())]
         assert len(list(series.pairs())) == 2, series.schema
 
-    @each("what, named", [
-        ("Barrier of 2 processes", "Barrier of 2 processes"),
-        ("Barrier of 12 processes", "Barrier of 12 processes, 2 processes")])
-    def test_name_of_a_line(self, what, named):
+    @each("label, named", [
+        ("Barrier, 2 ranks", "Barrier, 2 ranks"),
+        ("Barrier, 12 ranks", "Barrier, 12 ranks, 2 ranks")])
+    def test_name_of_a_line(self, label, named):
         """A key is added that the line doesn't name."""
-        assert scorecard.named(fact_lines.Line(what, "1 µs"), {"ranks": "2"}).what == named
+        assert scorecard.named(fact_lines.Line(label, "1 µs"), {"ranks": "2"}).label == named
 
     def test_title_of_mixtures(self):
         for run in range(2):
             for ranks in (2, 64):
                 self.barrier(f"{run}/collective_{ranks}", 1.0, ranks=ranks)
         title = scorecard.card_of(tables.Tables([str(self.folder)])).title
-        assert title == "commcost: 2 or 64 processes on 1 node, MPICH 4.0.2; 2 launches"
+        assert title == "commcost: 2 or 64 ranks on 1 node, MPICH 4.0.2, 2 launches"
 
     def test_mixtures_with_a_warning(self):
         """Results that may be of the same program elsewhere are put together, with a warning."""
@@ -217,7 +217,7 @@ class Apart(Case):
         for remarks in (tables.Tables([str(folder)]).left, read_launches([str(self.folder)]).mixtures):
             (remark,) = remarks
             self.assertRegex(remark, "^collective was measured with kernel 5.10 .*0/collective.tsv. and 6.1 .*1/coll")
-        assert [what for what, _, _ in said(folder)] == ["Barrier of 2 processes"]
+        assert [what for what, _, _ in said(folder)] == ["Barrier, 2 ranks"]
 
     def test_programs_of_a_suite_with_other_ranks(self):
         """Of which no row is another's: no mixture, and sides that are alike are compared."""

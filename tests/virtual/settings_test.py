@@ -121,8 +121,8 @@ class Vary(virtual.Test):
         drawn = best_setting.best_settings(Settings({name: (pool, range(LAUNCHES))
                                              for name, pool in pools.items()}))
         self.assertEqual([row[1:] for row in best], [row[1:] for row in drawn])
-        line, = change_lines.which_is_best(best)
-        self.assertEqual((line.what, line.typical), ("A=2", "1 of 1 row"))
+        line, = change_lines.best_settings(best)
+        self.assertEqual((line.label, line.value), ("A=2", "1 of 1 result"))
         self.assertRegex(line.note, r"^by [0-9.]+ % at most: pingpong latency_us \(")
 
 

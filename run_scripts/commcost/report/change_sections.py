@@ -25,12 +25,12 @@ def changes_from(base, new):
 
 
 def comparison_section(comparison, refused):
-    """What changed from the base (row_changes.Comparison), slower rows first, the largest change first; or why nothing
-    can be compared."""
+    """The Section of a row_changes.Comparison, slower rows first, the largest change first; or why nothing can be
+    compared."""
     if refused:
-        return Section("comparison", "What changed, row by row", [Text(f"Nothing can be compared: {refused}.")])
-    parts = [Text("Each row of both results against each other, as bench_compare does: the change from the base with "
-                  "its interval, and how likely so large a difference is by chance (p).")]
+        return Section("comparison", "Changes, row by row", [Text(f"Nothing can be compared: {refused}.")])
+    parts = [Text("Each row against the base, as bench_compare does: the change with its interval, and the probability of "
+                  "so large a difference by chance (p).")]
     graded = sorted(comparison.changes, key=lambda change: (CLASSES.index(CLASS_OF.get(change.verdict, "")),
                                                             -abs(change.change_pct or 0)))
     changed = [change for change in graded if change.verdict in CLASS_OF]
@@ -38,13 +38,13 @@ def comparison_section(comparison, refused):
     if changed:
         parts.append(grid_of_changes(changed[:LONG_TABLE]))
     if more:
-        parts.append(Closed("more_changes", f"{len(more)} more that changed", [grid_of_changes(more)]))
+        parts.append(Closed("more_changes", f"{len(more)} more changes", [grid_of_changes(more)]))
     if same:
         parts.append(Closed("same", f"Same, or not clear: {counted(len(same), 'row')}", [grid_of_changes(same)]))
     remarks = [text for _, text in comparison.remarks]
     if remarks:
-        parts.append(Closed("other_differences", f"What else differs: {len(remarks)}", [Items(remarks, "warnings")]))
-    return Section("comparison", "What changed, row by row", parts)
+        parts.append(Closed("other_differences", f"Other differences: {len(remarks)}", [Items(remarks, "warnings")]))
+    return Section("comparison", "Changes, row by row", parts)
 
 
 def grid_of_changes(changes):
@@ -63,19 +63,18 @@ def grid_of_changes(changes):
 
 
 def settings_section(best):
-    """Which setting is best, row by row."""
+    """The Section of the best setting, row by row."""
     settings = list(dict.fromkeys(name for row in best for name in row.medians))
     columns = [*map(Column, ("benchmark", "row", "quantity", "best")),
-               Column("first ahead of second by (%, or points)", "gain", True), Column("p", "", True),
+               Column("ahead of the second (% or points)", "gain", True), Column("p", "", True),
                *(Column(name, f"setting {name}", True) for name in settings)]
     grid = Grid(columns, [page.Row(
         [row.schema.benchmark, row_labels.named_keys(row), row.quantity, row.name if row.sure else UNSURE,
          decimals(row.gain_pct, 1), f"{row.p:.3g}", *(six_digits(row.medians.get(name)) for name in settings)],
         kind="pays" if row.sure else "") for row in best])
-    said = f"{sum(row.sure for row in best)} of {counted(len(best), 'row')} have a best setting"
-    return Section("settings", "Which setting is best?", [
-        Text("The median of each setting over its launches. A setting is called best if it is better than every other "
-             "setting in most runs, and by a test: the rank-sum test over launches, or the signed-rank test over "
-             "launches of the same run. Corrected for both tests, all pairs and all rows, p is at most "
-             f"{best_setting.ALPHA:g}."),
-        *([Text(f"{said}."), grid] if len(best) <= LONG_TABLE else [Closed("all_settings", said, [grid])])])
+    summary = f"{sum(row.sure for row in best)} of {counted(len(best), 'row')} have a best setting"
+    return Section("settings", "Best setting, row by row", [
+        Text("Medians over launches. The best setting is better than every other one in most runs, and by a test: the "
+             "rank-sum test over launches, or the signed-rank test over launches of the same run. p is corrected for "
+             f"both tests, all pairs and all rows, and at most {best_setting.ALPHA:g}."),
+        *([Text(f"{summary}."), grid] if len(best) <= LONG_TABLE else [Closed("all_settings", summary, [grid])])])

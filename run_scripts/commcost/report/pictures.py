@@ -1,4 +1,4 @@
-"""Which pictures show a benchmark's rows: what is on each axis, what tells lines and dots apart."""
+"""Pictures of a benchmark's rows: axes, and the keys that tell lines and dots apart."""
 
 import re
 import typing
@@ -11,8 +11,8 @@ class Panel(typing.NamedTuple):
     """A panel of a picture: lines over x, or without it rows of dots."""
 
     name: str            # of its table
-    title: str           # of the axis of what was measured
-    y: str               # its column
+    title: str           # of the axis of the measured values
+    y: str               # their column
     series: tuple = ()   # Keys that make the label of a line or row
     pages: tuple = ()    # Keys that tell panels apart (rows only)
     x: str = ""
@@ -29,7 +29,7 @@ class Panel(typing.NamedTuple):
 
 
 class Picture(typing.NamedTuple):
-    """A picture: its file's name, what it shows, and its panels, all of lines, or one of dots."""
+    """A picture: its file's name, its title, and its panels, all of lines, or one of dots."""
 
     name: str
     title: str
@@ -45,94 +45,94 @@ def count_distinct(rows, column):
     return len({row.get(column, "NA") for row in rows})
 
 
-# What else tells an operation's rows apart.
+# Further keys that tell an operation's rows apart.
 WAYS = (Key("form", optional=True), Key("method", optional=True), Key("partitions", "% partitions", True),
         Key("test_calls", "MPI_Test: %", True))
-# Where these are too many lines.
+# Lines that are drawn first if there are too many.
 _COMMON = {"form": ("nonblocking",), "test_calls": ("0",),
            "collective": ("iallreduce", "ibcast", "ialltoall", "iallgather", "ireduce", "isend", "irecv", "put")}
 
 
 def overlap_pictures(kind, rows):
-    """What going non-blocking gains, where the blocking call was measured, and the overlap: of the size that takes the
-    cutoff time operations below each other; of many sizes a line an operation."""
+    """The gain of non-blocking calls, if the blocking call was measured, and the overlap: dots at the size that takes the
+    cutoff time, lines over sizes."""
     if kind == "overlap":
         ending, keys, more = "", (Key("collective"), Key("local", "box %", True), *WAYS), {"most": 40}
     else:
         ending, keys, more = "_sizes", (Key("collective"), *WAYS), {"x": "size_bytes", "first": _COMMON, "most": 8}
-    gain = Picture(f"overlap_gain{ending}", "What going non-blocking gains, with plenty of work", (
+    gain = Picture(f"overlap_gain{ending}", "Gain of non-blocking calls, with enough work", (
         Panel("gain", "gain (% of the blocking call's time)", "gain_pct", keys, scale="gain", threshold="threshold",
               **more),))
-    overlap = Picture(f"overlap{ending}", "Work that fits under each operation", (
+    overlap = Picture(f"overlap{ending}", "Overlap", (
         Panel("overlap", "overlap (% of the operation's own time)", "overlap_pct", keys, scale="percent", **more),))
     return [gain, overlap] if any(row.get("gain_pct", "NA") != "NA" for row in rows) else [overlap]
 
 
 def rate_pictures(kind, rows):
-    title = f"How many {'messages go' if kind == 'msgrate' else 'puts and gets go'} in a second"
+    title = "Message rate" if kind == "msgrate" else "Rate of MPI_Put and MPI_Get"
     keys = (Key("pattern"),) if kind == "msgrate" else (
         Key("transfer"), Key("synchronisation"), Key("pattern"), Key("threads", "% threads", True))
     keys += (Key("cache_size", "flush %", True), Key("job_size", "% ranks", True))
     if count_distinct(rows, "nbytes") > 3:
         keys += (Key("nmsgs", "% messages", True), Key("npeers", "% peers", True))
-        panel = Panel("rate", "messages a second and process", "rate_per_s", keys, x="nbytes", log_from=20)
+        panel = Panel("rate", "messages per second and rank", "rate_per_s", keys, x="nbytes", log_from=20)
     else:
-        panel = Panel("rate", "million messages a second and process, sent and received", "rate_per_s", keys,
+        panel = Panel("rate", "million messages per second and rank, sent and received", "rate_per_s", keys,
                       (Key("nbytes", "messages of % bytes"), Key("nmsgs", "% to each peer"),
                        Key("npeers", "peers: %")), y_factor=1e-6, most=40)
     flushed = any(row.get("cache_size") not in ("0", "NA", None) for row in rows)
-    return [Picture(kind, title + (", after the caches were flushed" if flushed else ""), (panel,))]
+    return [Picture(kind, title + (", cold caches" if flushed else ""), (panel,))]
 
 
 def pingpong_pictures(_, rows):
     series = (Key("pattern"), Key("sync", optional=True))
     shared, single = {"x_factor": 8, "log_from": 20}, {"arrangement": ("single",)}
     whole = {"keep": {"pattern": ("put", "get", "MPI Send"), **single}, "x": "blksize", **shared}
-    made = [Picture("pingpong", "What a transfer takes, synchronisation included", (
+    made = [Picture("pingpong", "Latency and bandwidth, synchronisation included", (
         Panel("latency", "latency (µs)", "latency_us", series, **whole),
         Panel("bandwidth", "bandwidth (MB/s; MB = 2^20 bytes)", "bwidth_mbs", series, **whole)))]
     if any(row.get("pattern") in ("many put", "many get") for row in rows):
         pieces = {"pattern": ("many put", "many get", "strided many put", "strided many get"), "sync": ("all",),
                   **single}
-        made.append(Picture("pingpong_pieces", "The largest transfer, cut into pieces", (
+        made.append(Picture("pingpong_pieces", "The largest transfer in pieces", (
             Panel("pieces", "time for all pieces (µs)", "latency_us", series, x="blksize",
                   x_title="size of a piece (bytes)", keep=pieces, **shared),)))
     return made
 
 
 def halo_pictures(_, rows):
-    method, latency = (Key("method"), Key("sync", optional=True)), ("halo", "time of a swap (µs)", "latency_us")
+    method, latency = (Key("method"), Key("sync", optional=True)), ("halo", "time (µs)", "latency_us")
     if count_distinct(rows, "local") > 4:
         panel = Panel(*latency, method + (Key("dims", optional=True),), x="ndata", x_factor=8,
                       x_title="data sent (bytes)", most=12)
     else:
-        panel = Panel(*latency, method, (Key("local", "box of % doubles"), Key("dims", "% processes", True),
+        panel = Panel(*latency, method, (Key("local", "box of % doubles"), Key("dims", "% ranks", True),
                                          Key("ndata", "% values sent", True)), most=20)
-    return [Picture("halo", "What a 3D halo swap takes", (panel,))]
+    return [Picture("halo", "Halo exchange", (panel,))]
 
 
 def collective_pictures(_, rows):
-    """A line an operation; what the ranks are inside of the call for beside it."""
+    """A line an operation, of the whole time and of the ranks' own times."""
     keys = (Key("operation"), Key("type", optional=True), Key("op", optional=True), Key("root", "root %", True),
             Key("in_place", "in place: %", True))
     common = {"operation": ("allreduce", "alltoall", "bcast", "reduce", "allgather", "gather", "scatter")}
     more = {"x": "size_bytes", "first": common, "most": 8, "log_from": 20}
-    return [Picture("collective", "What a blocking collective takes", (
+    return [Picture("collective", "Blocking collectives", (
         Panel("time", "first start to last end (µs)", "time_us", keys, **more),
-        Panel("own", "mean of the ranks' own times (µs)", "own_us", keys, **more)))] if any(
+        Panel("own", "mean of the ranks' times (µs)", "own_us", keys, **more)))] if any(
             row.get("size_bytes", "0") != "0" for row in rows) else []
 
 
 def link_pictures(_, rows):
-    """What the links of each node take, the slowest first."""
+    """Times and bandwidths of each node's links, the slowest first."""
     made = []
     nodes = [row for row in rows if row.get("scope") in ("node", "rank")]
-    for column, title in (("time_us", "half of a round trip (µs)"),
+    for column, title in (("time_us", "latency (µs)"),
                           ("out_mbs", "bandwidth out of the node (MB/s; MB = 2^20 bytes)"),
                           ("in_mbs", "bandwidth into the node (MB/s; MB = 2^20 bytes)")):
         sizes = tuple(dict.fromkeys(row.get("nbytes", "NA") for row in nodes if row.get(column, "NA") != "NA"))
         if sizes:
-            made.append(Picture(f"linkmap_{column.split('_')[0]}", "The links of each node, the slowest first", (
+            made.append(Picture(f"linkmap_{column.split('_')[0]}", "Links of each node, the slowest first", (
                 Panel("nodes", title, column, (Key("a"),), (Key("nbytes", "messages of % bytes"),),
                       keep={"scope": ("node", "rank"), "nbytes": sizes}, most=60,
                       order=1 if column == "time_us" else -1),)))
@@ -155,19 +155,19 @@ def foreign_pictures(kind, _):
 PICTURES = {
     "overlap": overlap_pictures, "overlap_sweep": overlap_pictures, "msgrate": rate_pictures,
     "msgrate_rma": rate_pictures, "pingpong": pingpong_pictures, "halo": halo_pictures, "linkmap": link_pictures,
-    "mpi_overhead": (Picture("mpi_overhead", "What a message takes of the processor", (
+    "mpi_overhead": (Picture("mpi_overhead", "Host overhead and CPU availability", (
         Panel("overhead", "host overhead (µs)", "overhead", (Key("direction"), Key("pair", "pair %", True)),
               x="msgsize", log_from=20),
-        Panel("available", "available (% of transfer)", "avail(%)", (Key("direction"), Key("pair", "pair %", True)),
+        Panel("available", "CPU availability (% of the transfer)", "avail(%)", (Key("direction"), Key("pair", "pair %", True)),
               x="msgsize", scale="percent"))),),
     "collective": collective_pictures,
-    "syncbench": (Picture("syncbench", "What a synchronisation costs", (
-        Panel("sync", "time of one synchronisation (µs)", "sync_us",
+    "syncbench": (Picture("syncbench", "Synchronisation", (
+        Panel("sync", "time (µs)", "sync_us",
               (Key("sync"), Key("neighbours", "% neighbours", True), Key("ranks", "% ranks", True)), most=60),)),),
-    "monitor_overhead": (Picture("monitor_overhead", "What monitoring adds to a call", (
-        Panel("added", "added (ns)", "added_ns", (Key("call"),), (Key("mode", "monitor %"),), most=60),)),),
-    "mpirtmon": (Picture("mpirtmon", "What MPI did in the program", (
-        Panel("operations", "time from start to completion, all calls of all processes (s)", "total_s",
+    "monitor_overhead": (Picture("monitor_overhead", "Monitoring overhead of a call", (
+        Panel("added", "added time (ns)", "added_ns", (Key("call"),), (Key("mode", "monitor %"),), most=60),)),),
+    "mpirtmon": (Picture("mpirtmon", "Operations of the program, from start to completion", (
+        Panel("operations", "time of all calls of all ranks (s)", "total_s",
               (Key("operation"), Key("comm", optional=True), Key("members", "ranks %", True),
                Key("rank", "rank %", True)),
               (Key("kind", "% operations"),), keep={"kind": ("pttopt", "coll")}, most=60),)),)}

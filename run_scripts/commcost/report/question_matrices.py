@@ -1,7 +1,8 @@
-"""A matrix for each question of the page, parts of the page.
+"""A matrix for each section of the page.
 
-A mark is P where something pays, E where it makes no difference, L where it loses, N where it is one of the latter two,
-and ? where that is not clear, as always with fewer than six launches (intervals.py). Times stand behind the letter."""
+A mark has a letter: F (faster), E (even), S (slower), N (not faster: even or slower), or ? (not clear, as always with fewer
+than six launches: intervals.py). Numbers stand behind the letter.
+"""
 
 import math
 import re
@@ -11,12 +12,12 @@ from commcost.report.pictures import WAYS
 from commcost.result.intervals import LAUNCHES_ENOUGH, THRESHOLD_PCT
 from commcost.result.row_labels import Key, Labels, further
 from commcost.scorecard import cost_lines, gain_lines
-from commcost.scorecard.fact_lines import typical
+from commcost.scorecard.fact_lines import value_text
 from commcost.words import UNSURE, size_text
 
 # Answers: the letter, and its class on the page.
-LETTERS = {gain_lines.YES: ("P", "pays"), gain_lines.EVEN: ("E", "even"), gain_lines.PARTLY: ("E", "even"),
-           gain_lines.NO: ("N", "even"), gain_lines.LOSES: ("L", "loses"), UNSURE: ("?", "unclear")}
+LETTERS = {gain_lines.YES: ("F", "pays"), gain_lines.EVEN: ("E", "even"), gain_lines.PARTLY: ("E", "even"),
+           gain_lines.NO: ("N", "even"), gain_lines.LOSES: ("S", "loses"), UNSURE: ("?", "unclear")}
 
 
 def mark_of(row, answer, number=""):
@@ -26,8 +27,8 @@ def mark_of(row, answer, number=""):
 
 
 def number_of(value):
-    """A Measured without its unit, or what it is less than where it may be noise."""
-    return typical(value, ((0, 1, ""),))
+    """A Measured without its unit; a bound where it may be noise."""
+    return value_text(value, ((0, 1, ""),))
 
 
 def labels_of(tables, kind, keys, rows):
@@ -44,9 +45,9 @@ def numbers(tables, kind, pairs, keys, place_of):
     return found
 
 
-def against(tables, kind, pairs, column, keys, place_of, heading, column_of, usual, told):
+def against(tables, kind, pairs, column, keys, place_of, heading, column_of, usual, usual_name):
     """The parts of times in a column, with answers against the row that is called `usual` at the same place, with the
-    same further keys, which comes first and has numbers alone; `told` is what that row is called in a sentence."""
+    same further keys, which comes first and has numbers alone; `usual_name` is its name in a sentence."""
     rows, others = [row for row, _ in pairs], tables.further_keys(kind)
     labels, own = labels_of(tables, kind, keys, rows), Labels(keys, [row.keys for row in rows])
     found, is_judged = numbers(tables, kind, pairs, keys, place_of), False
@@ -62,17 +63,17 @@ def against(tables, kind, pairs, column, keys, place_of, heading, column_of, usu
             saved = row.saved_pct(base[at(row)], column)
             found[name][place_of(row)] = mark_of(row, gain_lines.verdict_on(saved, THRESHOLD_PCT), number_of(value))
             is_judged = True
-    legend = "Times in µs." + (f" P: pays, is quicker than {told}; {other_letters(found)}" if is_judged else "")
-    if any(row.keys.get("sync") in cost_lines.WITH for row, _ in pairs):
-        legend += " " + "; ".join(f"{sync}: {words}" for sync, words in cost_lines.WITH.items()) + "."
+    legend = "Times in µs." + (f" Against {usual_name}: {letters(found)}" if is_judged else "")
+    if any(row.keys.get("sync") in cost_lines.PUT_ENDS for row, _ in pairs):
+        legend += " " + "; ".join(f"{sync}: with a {end}" for sync, end in cost_lines.PUT_ENDS.items()) + "."
     return matrix_parts(dict(sorted(found.items(), key=lambda item: item[0] not in names)), heading, column_of, legend)
 
 
-def other_letters(found):
-    """What all letters but P mean, of Marks by name and place; N where there is one."""
+def letters(found):
+    """The meaning of the letters of Marks by name and place; of N where there is one."""
     has_n = any(mark.text.startswith("N") for marks in found.values() for mark in marks.values())
-    return (f"E: even; L: loses; {'N: saves nothing, is even or loses; ' if has_n else ''}"
-            f"?: not clear: launches disagree, or are fewer than {LAUNCHES_ENOUGH}.")
+    return (f"F faster, E even, S slower, {'N not faster, ' if has_n else ''}? not clear (launches disagree, or are fewer "
+            f"than {LAUNCHES_ENOUGH}).")
 
 
 def power_of(size):
@@ -81,21 +82,21 @@ def power_of(size):
 
 
 def of_gains(tables):
-    """Without numbers where there are many sizes."""
+    """Gains of non-blocking calls; without numbers if there are many sizes."""
     cases = [case for several in gain_lines.cases_of(tables).values() for case in several if case.gain is not None]
     others = further(dict.fromkeys(name for kind in gain_lines.kinds_of(tables) for name in tables.further_keys(kind)))
     labels, found = Labels((Key("collective"), *WAYS, *others), [case.row.keys for case in cases]), {}
     if cases and max(case.gain.launches for case in cases) < LAUNCHES_ENOUGH:
-        return [Text(f"At which sizes it pays is not clear with fewer than {LAUNCHES_ENOUGH} launches.", small=True)]
+        return [Text(f"Gains are not clear with fewer than {LAUNCHES_ENOUGH} launches.", small=True)]
     has_room = len({power_of(case.size) for case in cases}) <= COLUMNS_MOST
     for case in cases:
         answer = case.against_blocking.verdict
         has_number = has_room and answer in (gain_lines.YES, gain_lines.LOSES)
         found.setdefault(labels.of(case.row.keys), {})[power_of(case.size)] = mark_of(
             case.row, answer, f"{case.gain.value:.0f}" if has_number else "")
-    numbers_are = " Numbers: the gain in percent of the blocking call's time." if has_room else ""
+    numbers_are = " Numbers: gain in % of the blocking call's time." if has_room else ""
     return matrix_parts(found, "operation / bytes", lambda size: size_text(size) if size else "no size",
-                    f"P: pays with plenty of work; {other_letters(found)}{numbers_are}", most=99)
+                    f"Against the blocking call, with enough work: {letters(found)}{numbers_are}", most=99)
 
 
 def of_messages(tables):
@@ -106,17 +107,17 @@ def of_messages(tables):
                    size_text, "MPI Send", "MPI_Send")
 
 
-def of_processor(tables):
+def of_host_overhead(tables):
     found = {}
-    for column, what in (("overhead", "{} (µs)"), ("avail(%)", "{}: free (%)")):
+    for column, label in (("overhead", "{}: host overhead (µs)"), ("avail(%)", "{}: CPU availability (%)")):
         pairs = tables.measured("mpi_overhead", column)
         if column != "overhead":  # a share, which noise may take beyond 0 and 100 %
             pairs = [(row, share.within(0.0, 100.0)) for row, share in pairs]
         marks = numbers(tables, "mpi_overhead", pairs, (Key("direction"), Key("pair", "pair %", True)),
                         lambda row: row.size("msgsize"))
-        found.update((what.format(name), of_name) for name, of_name in marks.items())
-    return matrix_parts(found, "message / bytes", size_text, "The time for which a message keeps the processor busy, "
-                        "and the share of the transfer's time that is free for other work. ?: not clear.")
+        found.update((label.format(name), of_name) for name, of_name in marks.items())
+    return matrix_parts(found, "message / bytes", size_text, "Host overhead: the CPU time of a message. CPU availability: the "
+                        "share of the transfer's time that is left for work. ? not clear.")
 
 
 def of_rates(tables):
@@ -129,13 +130,13 @@ def of_rates(tables):
             marks = numbers(tables, kind, pairs, (*map(Key, keys), *more), lambda row: row.size("nbytes"))
             found.update((", ".join(filter(None, (name, caches[:-2]))), of_name) for name, of_name in marks.items())
     return matrix_parts(found, "pattern / bytes", size_text,
-                    "Millions of messages that a process sends and receives in a second.")
+                    "Millions of messages sent and received per second and rank.")
 
 
 def of_synchronisation(tables):
     return against(tables, "syncbench", tables.measured("syncbench", "sync_us"), "sync_us",
                    (Key("sync"), Key("neighbours", "% neighbours", True)),
-                   lambda row: row.size("ranks"), "synchronisation", lambda ranks: f"{ranks:g} processes",
+                   lambda row: row.size("ranks"), "synchronisation", lambda ranks: f"{ranks:g} ranks",
                    "MPI barrier", "MPI_Barrier")
 
 
@@ -145,7 +146,7 @@ def of_collectives(tables):
     return matrix_parts(numbers(tables, "collective", tables.measured("collective", "time_us"), (Key("operation"), *more),
                             lambda row: power_of(row.size())), "operation / bytes",
                     lambda size: size_text(size) if size else "no size",
-                    "Times in µs, from the first process's start to the last one's end.")
+                    "Times in µs, from the first rank's start to the last rank's end.")
 
 
 def of_halo(tables):
@@ -153,17 +154,17 @@ def of_halo(tables):
                    (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
                    lambda row: tuple(map(int, re.findall("[0-9]{1,18}", row.keys["local"]))), "way / box",
                    lambda box: "x".join(map(str, box)),
-                   "isend/irecv packed", "messages of packed faces")
+                   "isend/irecv packed", "packed messages")
 
 
 def of_noise(tables):
     pairs = tables.measured("noise", "slowdown_pct", scope="collective")
     return matrix_parts(numbers(tables, "noise", pairs, (Key("operation"),), lambda row: row.size("grain_us")),
-                    "operation: slower by %", lambda work: f"after {work:g} µs of work" if work else "without work",
-                    "By how many percent a step of work and an operation takes longer than undisturbed.")
+                    "operation", lambda work: f"{work:g} µs of work" if work else "no work",
+                    "Slowdown of a step of work and an operation by interruptions, in %.")
 
 
 def of_monitor(tables):
     pairs = tables.measured("monitor_overhead", "added_ns")
     return matrix_parts(numbers(tables, "monitor_overhead", pairs, (Key("call"),), lambda row: row.keys["mode"]), "calls",
-                    lambda mode: f"monitor {mode}", "Nanoseconds that monitoring adds.")
+                    lambda mode: f"monitor {mode}", "Added time in ns.")

@@ -1,9 +1,5 @@
-"""A section of the page for each question: a picture, a matrix of answers, operations by sizes, and, closed, all rows.
-
-A mark of a matrix is P where something pays, E where it makes no difference, L where it loses, N where it is one of the
-latter two, and ? where that is not clear, as always with fewer than six launches (intervals.py). Times stand behind the
-letter. Rows have medians over launches, and their ranges.
-"""
+"""Sections of the page: a picture, a matrix of answers (question_matrices.py), and, closed, all rows with medians over
+launches and ranges."""
 
 import typing
 
@@ -11,16 +7,13 @@ from commcost.compare import best_setting
 from commcost.page import Section
 from commcost.report import plot
 from commcost.report.question_matrices import (of_collectives, of_gains, of_halo, of_messages, of_monitor, of_noise,
-                                               of_processor, of_rates, of_synchronisation)
+                                               of_host_overhead, of_rates, of_synchronisation)
 from commcost.report.row_tables import closed
 from commcost.result import benchmarks
 
 
-# ---- a matrix for each question: its parts of the page --------------------------------------------
-
 class Question(typing.NamedTuple):
-    """A section of the page: kinds of benchmarks.Benchmark that answer it, and what makes its matrix, parts of the
-    page, of the results."""
+    """A section of the page: its kinds of benchmarks.Benchmark, and the function that makes the parts of its matrix."""
 
     identity: str
     heading: str
@@ -29,21 +22,21 @@ class Question(typing.NamedTuple):
 
 
 QUESTIONS = (
-    Question("nonblocking", "Does non-blocking pay?", ("overlap_sweep", "overlap"), of_gains),
-    Question("messages", "How fast are messages?", ("pingpong",), of_messages),
-    Question("processor", "What does a message take of the processor?", ("mpi_overhead",), of_processor),
-    Question("rates", "How many messages go in a second?", ("msgrate", "msgrate_rma"), of_rates),
-    Question("synchronisation", "What does synchronisation cost?", ("syncbench",), of_synchronisation),
-    Question("collectives", "What do blocking collectives take?", ("collective",), of_collectives),
-    Question("halo_swaps", "Which halo swap is quickest?", ("halo",), of_halo),
-    Question("disturbances", "What disturbs?", ("noise",), of_noise),
-    Question("links", "Which node or link is slow?", ("linkmap",)),
-    Question("monitoring", "What does monitoring cost?", ("monitor_overhead",), of_monitor),
-    Question("program", "Where did the program's time go?", ("mpirtmon",)))
+    Question("nonblocking", "Overlap: gain of non-blocking calls", ("overlap_sweep", "overlap"), of_gains),
+    Question("messages", "Latency and bandwidth", ("pingpong",), of_messages),
+    Question("host_overhead", "Host overhead and CPU availability", ("mpi_overhead",), of_host_overhead),
+    Question("rates", "Message rate", ("msgrate", "msgrate_rma"), of_rates),
+    Question("synchronisation", "Synchronisation", ("syncbench",), of_synchronisation),
+    Question("collectives", "Blocking collectives", ("collective",), of_collectives),
+    Question("halo_exchange", "Halo exchange", ("halo",), of_halo),
+    Question("noise_section", "Noise", ("noise",), of_noise),
+    Question("links", "Nodes and links", ("linkmap",)),
+    Question("monitoring", "Monitoring overhead", ("monitor_overhead",), of_monitor),
+    Question("program", "Time in MPI", ("mpirtmon",)))
 
 
 def sections_of(tables, drawn):
-    """Those that the results have rows on; `drawn`: Figures by group."""
+    """The Sections that the results have rows on; `drawn`: Figures by group."""
     groups = plot.groups_of(tables)
     others = [Question(f"of_{group}", benchmarks.entry_of(group).heading, (group,)) for group in groups
               if benchmarks.entry_of(group).program]

@@ -1,5 +1,5 @@
-"""quickstart.sh after the build: the suite, and what its results say. They are read once, for the scorecard, the page
-and the summary table."""
+"""quickstart.sh after the build: runs the suite, and reads its results once, for the scorecard, the page and the summary
+table."""
 
 import glob
 import os
@@ -17,8 +17,7 @@ PROGRAM = "quickstart.sh"
 
 
 def main(words):
-    """Runs the suite with its options. Whatever failed, results that there are are reported, unless a signal ended the
-    suite."""
+    """Runs the suite with its options and reports its results, also after failed launches, but not after a signal."""
     results = KeptResults()
     suite, status = benchmark_suite.run_suite(words, results.opened)
     suite.signals.end()

@@ -1,4 +1,4 @@
-"""report.sh and report_text.sh, and what quickstart.sh does with its results."""
+"""report.sh and report_text.sh."""
 
 import os
 import re
@@ -29,11 +29,10 @@ def main(words):
     program = "report.sh"
     made = Parser(
         program, f"{program} [OPTION]... [--base=BASE_RESULTS] RESULTS",
-        """Makes one HTML page of a results folder, or of one file: what the results say in
-short, for each question a picture, a table of verdicts and all rows, warnings
-and the machine. With a base, pictures and tables show both, and what changed
-comes first. The page is one file that needs no script and no
-network.""")
+        """Makes one HTML page of a results folder, or of one file: the scorecard, then for
+each subject a picture, a table of answers and all rows, then warnings and the
+machine. With a base, pictures and tables show both, and changes come first. The
+page is one file that needs no script and no network.""")
     made.add_argument("--output", metavar="FILE", help="default: RESULTS/report.html, or beside the file")
     options = made.parse_with_base(words)
     tables = read_tables(program, options.paths)
@@ -47,10 +46,10 @@ def text_main(words):
     program = "report_text.sh"
     made = Parser(
         program, f"{program} [OPTION]... RESULTS",
-        """Writes the same report as report.sh as Markdown, without pictures and without what
-is closed there, all rows: to stdout.""")
-    made.add_argument("--beside", action="store_true", help="to RESULTS/report.md, or beside the file")
-    made.add_argument("--short", action="store_true", help="only what the results say in short, as text")
+        """Writes the report of report.sh as Markdown to stdout, without pictures and without
+the tables of all rows.""")
+    made.add_argument("--beside", action="store_true", help="write RESULTS/report.md, or beside the file")
+    made.add_argument("--short", action="store_true", help="print the scorecard alone, as text")
     options = made.parse_with_results(words, 1)
     report = Report(options.paths, read_tables(program, options.paths))
     text = readable(text_of(report.card)) if options.short else report.page({}).as_markdown()

@@ -1,8 +1,5 @@
-"""What results say, on one page.
-
-First the scorecard (scorecard.py). Then for each question a picture, a matrix and, closed, the rows
-(question_sections.py); what changed from a base; warnings; machine and notes.
-"""
+"""The page of a result: the scorecard, changes from a base, a section a question (question_sections.py), warnings, machine
+and notes."""
 
 import shutil
 
@@ -12,14 +9,13 @@ from commcost.report import change_sections, plot, question_sections, report_sec
 from commcost.result.tables import BASE, NEW
 from commcost.scorecard.scorecard import card_of
 
-FOOTER = """Status of a row: ok; budget: the time was up before the interval was as narrow as asked;
-max-size: no size took the cutoff time; no-knee: no overhead showed in the time; FAIL:
-wrong data. Values are in the units that the headings give; MB is 2^20 bytes, a double 8 bytes, NA a
-value that does not exist. Made by commcost; the .tsv files of the results have all columns."""
+FOOTER = ("Status: ok; budget (the time was up before the interval was as narrow as asked); max-size (no size took the "
+          "cutoff time); no-knee (no host overhead found in the time); FAIL (wrong data). 1 MB = 2^20 bytes, a double has "
+          "8 bytes, NA: no value. Made by commcost. The .tsv files have all columns.")
 
 
 class Report:
-    """A result, or two, to be shown: the scorecard `card`, and pages.
+    """A result, or a result and its base: the scorecard `card`, and pages.
 
     paths   a result's, and its base's
     tables  Tables of both
@@ -34,7 +30,7 @@ class Report:
     def page(self, drawn, pictures_note=""):
         """The Page; `drawn`: Figures by group of kinds."""
         tables = self.tables
-        title = f"What communication costs: {tables.labels[NEW]}"
+        title = f"Communication costs: {tables.labels[NEW]}"
         if BASE in tables.labels:
             title += f" against {tables.labels[BASE]}"
         answers = report_sections.card_sections(self.card)
@@ -43,14 +39,14 @@ class Report:
                             *question_sections.sections_of(tables, drawn),
                             report_sections.warnings_section(self.paths, tables, pictures_note),
                             report_sections.machine_section(tables)],
-                    FOOTER.replace("\n", " "), first_listed=1 + len(answers))
+                    FOOTER, first_listed=1 + len(answers))
 
     def page_with_pictures(self, into, say):
         """The Page with a picture of each group of kinds, drawn into a folder. `say` gets a line about each that can't
         be drawn."""
         if shutil.which("gnuplot") is None:
             say("no gnuplot: a page without pictures")
-            return self.page({}, "There are no pictures: gnuplot is not installed here (Debian: gnuplot-nox).")
+            return self.page({}, "No pictures: gnuplot is not installed (Debian: gnuplot-nox).")
         figures, note = {}, ""
         for group, kinds in plot.groups_of(self.tables).items():
             drawn, good = plot.draw_group(self.tables, group, kinds, plot.Drawing(into, ("svg",), most=1), say)

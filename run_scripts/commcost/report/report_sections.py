@@ -1,4 +1,4 @@
-"""Sections of the page around the questions: the scorecard, changes, settings, warnings, the machine."""
+"""Sections of the page around the benchmarks: scorecard, warnings, machine."""
 
 import re
 
@@ -7,7 +7,7 @@ from commcost.compare import best_setting
 from commcost.page import Closed, Column, Grid, Items, Mark, Section, Text
 from commcost.report import question_matrices
 from commcost.result.tables import BASE
-from commcost.scorecard import card_text
+from commcost.scorecard import card_table, card_text
 from commcost.suite import suite_folder
 from commcost.words import counted, listed
 
@@ -16,8 +16,8 @@ VALUES_SHOWN = 4    # of a key of the metadata
 # Keys of the metadata, and what they are called.
 MACHINE = {
     "processor": "processor", "processors": "logical processors", "cores": "cores",
-    "kernel": "system", "nodes": "nodes", "ranks": "processes",
-    "ranks_per_node": "processes per node", "hosts": "hosts: processes", "binding": "binding",
+    "kernel": "system", "nodes": "nodes", "ranks": "ranks",
+    "ranks_per_node": "ranks per node", "hosts": "hosts: ranks", "binding": "binding",
     "mpi_library": "MPI library", "mpi_built_with": "built with", "mpi_device": "MPI device",
     "mpi_standard": "MPI standard", "mpi_abi": "standard ABI of MPI",
     "thread_level": "thread level", "mpi_variable": "MPI variables set", "compiler": "compiler",
@@ -28,29 +28,31 @@ MACHINE = {
 def card_sections(card):
     sections = [Section(f"card{place}", part.heading, [card_grid(part)], "card")
                 for place, part in enumerate(card.parts, 1)]
-    return sections + ([Section("mind", "Mind", [Items(card.mind, "warnings")], "card")] if card.mind else [])
+    return sections + ([Section("caveats", card_table.CAVEATS, [Items(card.caveats, "warnings")], "card")]
+                       if card.caveats else [])
 
 
 def card_grid(part):
     """One fact a row, without columns that are empty in all."""
-    has_launches = any(line.launches for line in part.lines)
+    has_ranges = any(line.spread for line in part.lines)
+    median, spread, note = card_table.COLUMNS if has_ranges else ("", "", "")
     columns = {
-        Column("", "what"): [Mark(line.what, "", "".join(line.rows[:1])) for line in part.lines],
-        Column("", "since"): [line.since for line in part.lines],
-        Column("typical" if has_launches else "", "typical"): [
-            Mark(line.typical, " ".join(["value", *question_matrices.LETTERS.get(line.typical, ())[1:]]))
+        Column("", "label"): [Mark(line.label, "", "".join(line.rows[:1])) for line in part.lines],
+        Column("", "sizes"): [line.sizes for line in part.lines],
+        Column(median, "value"): [
+            Mark(line.value, " ".join(["value", *question_matrices.LETTERS.get(line.value, ())[1:]]))
             for line in part.lines],
-        Column("launches"): [Mark(line.launches, "value") for line in part.lines],
-        Column("", "note"): [card_text.unbroken(line.remark) for line in part.lines]}
+        Column(spread, "range"): [Mark(line.spread, "value") for line in part.lines],
+        Column(note, "note"): [card_text.unbroken(line.remark) for line in part.lines]}
     return page.grid_of({column: cells for column, cells in columns.items() if any(map(str, cells))}, "facts")
 
 
 def remarks_of(table, kind):
-    """The texts of a file's remarks of a kind, and what is wrong with it."""
+    """The texts of a file's remarks of a kind, and its own defects."""
     texts = [re.sub("^run [0-9]+: ", "", remark.text) for remark in table.remarks if remark.kind == kind]
     if kind == "warning":
         texts += ["wrong data: rows with status FAIL" for row in table.rows if row.get("status") == "FAIL"]
-        texts += ["the result was cut off (no # end: at its end): rows are missing, and the last one may be broken"
+        texts += ["the result was cut off (no # end: line): rows are missing, and the last one may be broken"
                   ] if table.is_cut_off else []
     return texts
 
@@ -70,7 +72,7 @@ def causes(tables, kind):
 def cause_of(texts, results):
     """The Item of texts with their largest percentages, of which it shows the first with the largest, and how often
     results have one."""
-    also = f" (and {len(texts) - 1} like it, with other numbers)" if len(texts) > 1 else ""
+    also = f" (and {len(texts) - 1} like it with other numbers)" if len(texts) > 1 else ""
     names = [name + (f" ({count} times)" if count > 1 else "") for name, count in results.items()]
     return f"{max(texts, key=texts.get)}{also}\n{listed(names, NAMES_SHOWN + 1)}"
 
@@ -94,8 +96,8 @@ def warnings_section(paths, tables, pictures_note):
 
 
 def said_of(tables, side, key):
-    """What a side's metadata say of a key: all different values, up to VALUES_SHOWN; without variables that were varied,
-    of which the metadata have the first setting's."""
+    """The values of a key of a side's metadata, up to VALUES_SHOWN; without variables that were varied, of which the
+    metadata have the first setting's."""
     values = dict.fromkeys(value for table in tables.of(side)
                            for value in table.metadata.get(key, ()) if value not in ("", "NA"))
     if key == "mpi_variable":
@@ -120,7 +122,7 @@ def machine_section(tables):
         differs = both and said[0] != said[1] and key != "date"
         rows += [page.Row([heading, *said], kind="differs" if differs else "")] if any(said) else []
     parts = [Grid([Column("", "key"), *map(Column, heads, tables.sides)], rows, "machine")]
-    parts += [Text("What differs between the two is marked.", small=True)] if both else []
+    parts += [Text("Differences are marked.", small=True)] if both else []
     notes = causes(tables, "note")
     if notes:
         parts.append(Closed("notes", f"Notes of the programs: {len(notes)}", [Items(notes, "notes")]))

@@ -1,4 +1,4 @@
-"""All rows of a benchmark, in a part of the page that is closed. Values are medians over launches, with their ranges."""
+"""All rows of a benchmark, in a closed part of the page. Values are medians over launches, with their ranges."""
 
 from commcost.page import Closed, Column, Text, grid_of
 from commcost.result import benchmarks
@@ -16,7 +16,7 @@ def closed(tables, group, kinds):
 
 
 def table_of(entry, keys, rows):
-    """The parts that show rows: what all have in common, and the table."""
+    """The parts that show rows: the keys that all share, and the table."""
     everywhere, columns = [], {}
     for place, (name, heading) in enumerate(keys.items()):
         values = [row.keys.get(name, "NA") for row in rows]
@@ -37,14 +37,14 @@ def table_of(entry, keys, rows):
     if any("status" in cells for row in rows for cells in row.launches + row.base):
         columns[Column("status")] = statuses
     common = f"In all rows: {', '.join(everywhere)}. " if everywhere else ""
-    kept = (f"Values are medians over {most} launches; ranges are from the lowest launch to the highest." if most > 1
-            else "One launch; ranges are its intervals. Launches differ by more.")
+    kept = (f"Values are medians over {most} launches, ranges min–max." if most > 1
+            else "One launch: ranges are its confidence intervals, and launches differ by more.")
     return [Text(common + kept, small=True), grid_of(columns, rows=[
         (row.identity, "loses" if "FAIL" in status else "") for row, status in zip(rows, statuses)])]
 
 
 def columns_of(value, rows):
-    """A value, its range, and the base's value where there is one."""
+    """A value, its range, and the base's value if there is one."""
     column = value.column
     columns = {Column(value.heading, column, True): [middle_of(row, column, NEW) for row in rows]}
     ranges = [range_of(row, value) for row in rows]

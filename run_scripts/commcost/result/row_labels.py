@@ -39,7 +39,7 @@ class Labels:
 
 
 # Keys of any benchmark, with their texts.
-_TEXTS = {"ranks": "% processes", "memory": "% memory", "buffers": "% buffers"}
+_TEXTS = {"ranks": "% ranks", "memory": "% memory", "buffers": "% buffers"}
 
 
 def further(names):

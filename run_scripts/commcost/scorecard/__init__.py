@@ -1,11 +1,12 @@
-"""The scorecard: what results say at one look, one fact a line.
+"""The scorecard: results at one look, one fact a line.
 
+    card_table        its texts: headings, labels, units, notes, remedies
     scorecard         the lines under their headings
     cost_lines        lines about costs, a function a question
     gain_lines        lines about gains, a function a question
     change_lines      lines about changes and varied settings
-    fact_lines        a line, and values with units that are read at a glance
-    card_title        the title: of which machine
-    card_limits       what limits the answers
+    fact_lines        a line, and values with their units
+    card_title        the head line: machine, MPI library, launches, date
+    caveats           limits of the answers
     card_text         the scorecard as text
 """

@@ -6,10 +6,11 @@ import textwrap
 
 from commcost.command import plain
 from commcost.page import WIDTH
+from commcost.scorecard import card_table
 from commcost.words import cut
 
-WHAT = 46      # of what a line is about; the rest stands below
-CELL = 26      # of the columns behind that, but the last
+LABEL = 46     # letters of a label; the rest stands below
+CELL = 26      # of the columns behind the label, except the last
 NO_BREAK = "\u00a0"
 
 
@@ -18,9 +19,12 @@ def text_of(card):
     lines = textwrap.wrap(card.title, WIDTH, subsequent_indent="  ")
     for part in card.parts:
         lines += ["", *lines_of(part)]
-    lines += ["", "Mind"] if card.mind else []
-    for text in card.mind:
+    lines += ["", card_table.CAVEATS] if card.caveats else []
+    for text in card.caveats:
         words, _, command = text.partition("\n")
+        whole = " ".join(filter(None, (words, command)))
+        if len(whole) + 2 <= WIDTH:
+            words, command = whole, ""
         lines += textwrap.wrap(words, WIDTH, initial_indent="  ", subsequent_indent="    ",
                                break_long_words=False, break_on_hyphens=False)
         lines += ["    " + command] if command else []  # whole, to be pasted
@@ -28,19 +32,21 @@ def text_of(card):
 
 
 def lines_of(part):
-    """The heading, with what the columns hold where there are ranges; then the lines, in columns."""
-    subjects = [textwrap.wrap("  " + line.what, 2 + WHAT, subsequent_indent="    ", break_on_hyphens=False)
-                for line in part.lines]
-    cells = [[max(subject, key=len), *(cut(cell, CELL) for cell in (line.since, line.typical, line.launches))]
-             for subject, line in zip(subjects, part.lines)]
-    head = [part.heading, "", "typical", "launches"]
-    heads = [head] if any(line.launches for line in part.lines) else []
-    widths = [max(map(len, column)) for column in zip(*heads, *cells)]
-    lines = [aligned(head, widths) if heads else part.heading]
-    for line, subject, row in zip(part.lines, subjects, cells):
-        start = aligned([subject[0], *row[1:]], widths, is_more=True)
+    """The heading, with those of the columns if there are ranges; then the lines, in columns."""
+    labels = [textwrap.wrap("  " + line.label, 2 + LABEL, subsequent_indent="    ", break_on_hyphens=False)
+              for line in part.lines]
+    cells = [[max(label, key=len), *(cut(cell, CELL) for cell in (line.sizes, line.value, line.spread))]
+             for label, line in zip(labels, part.lines)]
+    has_ranges = any(line.spread for line in part.lines)
+    median, spread, note = card_table.COLUMNS
+    head = [part.heading, "", median, spread] if has_ranges else [part.heading, "", "", ""]
+    widths = [max(map(len, column)) for column in zip(*([head] if has_ranges else []), *cells)]
+    has_notes = has_ranges and any(line.note for line in part.lines)
+    lines = [aligned(head, widths) + (note if has_notes else "") if has_ranges else part.heading]
+    for line, label, row in zip(part.lines, labels, cells):
+        start = aligned([label[0], *row[1:]], widths)
         remarks = textwrap.wrap(unbroken(line.remark), WIDTH - len(start), break_on_hyphens=False)
-        starts = [start, *(more.ljust(len(start)) for more in subject[1:])]
+        starts = [start, *(more.ljust(len(start)) for more in label[1:])]
         lines += [(before or len(start) * " ") + remark
                   for before, remark in itertools.zip_longest(starts, remarks, fillvalue="")]
     return [line.replace(NO_BREAK, " ").rstrip() for line in lines]
@@ -51,7 +57,6 @@ def unbroken(text):
     return re.sub("(?<=[0-9]) ", NO_BREAK, text)
 
 
-def aligned(cells, widths, is_more=False):
-    """Cells in columns, of which empty ones have no place; padded to the end where more follows."""
-    text = "".join(cell.ljust(width + 2) for cell, width in zip(cells, widths) if width)
-    return text if is_more else text.rstrip()
+def aligned(cells, widths):
+    """Cells in columns, of which empty ones have no place."""
+    return "".join(cell.ljust(width + 2) for cell, width in zip(cells, widths) if width)

@@ -1,44 +1,50 @@
-"""What limits the answers of a scorecard: failed settings, wrong data, disturbances, too few launches."""
+"""Limits of the answers: failed settings, wrong data, disturbances, too few launches."""
 
 from commcost.compare import best_setting
 from commcost.result.intervals import LAUNCHES_ENOUGH
 from commcost.result.row_labels import named_keys
 from commcost.result.tables import NEW
+from commcost.scorecard import card_table
 from commcost.scorecard.card_title import HOSTS, launches_of
 from commcost.suite import suite_options
-from commcost.words import UNSURE, counted, listed
+from commcost.suite.suite_folder import Folder
+from commcost.words import UNSURE, counted, in_words, listed
 
 LOST_PCT = 10  # of the time, above which intervals may miss the truth
 UNSTEADY = 2   # max over min of a row's launches, from which on the row counts as unsteady
 VARIANTS = 8   # of rows that differ in keys which no question knows
 
 
-def limits_of(tables, parts, lost):
-    """Sentences about failed settings, wrong data, disturbances, and what would make answers clear."""
+def caveats_of(tables, parts, lost):
+    """Yields sentences about failed settings, wrong data, disturbances, and what would make answers clear."""
     yield from best_setting.failures(tables.paths[NEW])
     variants = tables.variants()
     if len(variants) > VARIANTS:
-        yield (f"Rows differ in {listed(dict.fromkeys(key for keys, _ in variants for key in keys), HOSTS)}: "
-               f"{VARIANTS} of {len(variants)} combinations are shown. report.sh shows all.")
+        keys = dict.fromkeys(key for keys, _ in variants for key in keys)
+        yield card_table.MORE_KEYS.format(listed(keys, HOSTS), VARIANTS, len(variants))
     rows = [(kind, row) for kind in tables.kinds() for row in tables.rows(kind)]
     wrong = [row for _, row in rows if any(cells.get("status") == "FAIL" for cells in row.launches)]
     if wrong:
-        yield (f"{counted(len(wrong), 'row has', 'rows have')} wrong data (status FAIL), first: "
-               f"{wrong[0].identity.rpartition('-')[0]} ({named_keys(wrong[0])}). Try another version of the MPI library.")
+        yield card_table.WRONG_DATA.format(counted(len(wrong), "result has", "results have"),
+                                           wrong[0].identity.rpartition("-")[0], named_keys(wrong[0]))
     judged = sum(kind != "noise" for kind, _ in rows)
     if lost:
-        yield (f"{len(lost)} of {counted(judged, 'row')} lost more than {LOST_PCT} % of the time to interruptions: "
-               "measure them again on a quieter machine.")
-    # Where a fifth of all rows differ, by their first quantity. How programs and interruptions differ is a result.
+        yield card_table.LOST_TIME.format(len(lost), counted(judged, "result"), LOST_PCT)
+    # If a fifth of the rows vary, by their first quantity. Programs and interruptions differ by their nature.
     values = [list(map(float, row.texts(quantity))) for kind, row in rows if kind not in ("noise", "mpirtmon")
               for quantity in tables.of(NEW, kind)[0].quantities[:1]]
     apart = [of_row for of_row in values if of_row and 0 < UNSTEADY * min(of_row) < max(of_row)]
     if 5 * len(apart) > len(values):
-        yield (f"In {len(apart)} of {counted(len(values), 'row')} launches differ by more than {UNSTEADY} times: "
-               "measure anew without other programs, or on a physical machine.")
-    launches, path = launches_of(tables), tables.paths[NEW]
-    is_unsure = any(line.typical == UNSURE for part in parts for line in part.lines)
+        yield card_table.UNSTEADY.format(len(apart), counted(len(values), "result"), UNSTEADY)
+    launches = launches_of(tables)
+    is_unsure = any(line.value == UNSURE for part in parts for line in part.lines)
     if 5 * len(lost) <= judged and is_unsure and launches < 2 * LAUNCHES_ENOUGH:
-        runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
-        more = suite_options.resuming_with(path, f"--runs={runs}")
-        yield f"More launches may decide what is not clear:\n{more}"
+        yield more_launches(tables.paths[NEW], launches)
+
+
+def more_launches(path, launches):
+    """How to add launches to a suite's folder, and how long that takes."""
+    runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
+    seconds = sum(record[2] for record in Folder(path).records()) * (runs - launches) / launches
+    return card_table.DECIDE.format(f" ({in_words(seconds)})" if seconds else "",
+                                    suite_options.resuming_with(path, f"--runs={runs}"))

@@ -1,4 +1,4 @@
-"""Lines about what changed from a base, and about the best of varied settings."""
+"""Lines about changes from a base, and about the best of varied settings."""
 
 from commcost.compare import best_setting, row_changes
 from commcost.result.row_labels import named_keys
@@ -6,8 +6,8 @@ from commcost.scorecard.fact_lines import Line
 from commcost.words import UNSURE, counted, grouped
 
 
-def what_changed(changes):
-    """How many rows have which verdict, and which of those that got slower or faster changed most."""
+def changes_by_verdict(changes):
+    """Yields how many rows have which verdict, and the largest change of those that got slower or faster."""
     for verdict in row_changes.VERDICTS:
         several = [change for change in changes if change.verdict == verdict]
         sized = several if verdict in (row_changes.SLOWER, row_changes.FASTER) else []
@@ -16,8 +16,8 @@ def what_changed(changes):
                 [(change.change_pct or 0, change.points, change.series) for change in sized], "+"))
 
 
-def which_is_best(best):
-    """In how many rows which setting is best, or that none is."""
+def best_settings(best):
+    """Yields in how many rows which setting is best, or that none is."""
     found = grouped([row for row in best if row.sure], lambda row: row.name)
     for rows in sorted(found, key=lambda rows: (-len(rows), rows[0].name)):
         yield of_rows(rows[0].name, rows, best, most_of([(row.gain_pct or 0, row.points, row) for row in rows]))
@@ -26,11 +26,11 @@ def which_is_best(best):
 
 
 def of_rows(name, several, every, note):
-    return Line(name, f"{len(several)} of {counted(len(every), 'row')}", note=note)
+    return Line(name, f"{len(several)} of {counted(len(every), 'result')}", note=note)
 
 
 def most_of(sizes, sign=""):
     """The largest of changes: each its size, whether that is in points, and its row; "" of none."""
     size, points, row = max(sizes, key=lambda one: abs(one[0]), default=(None, None, None))
-    return "" if row is None else (f"by {size:{sign}.3g} {'points' if points else '%'} at most: "
+    return "" if row is None else (f"at most {size:{sign}.3g} {'points' if points else '%'}: "
                                    f"{row.schema.benchmark} {row.quantity} ({named_keys(row)})")

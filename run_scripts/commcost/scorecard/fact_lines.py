@@ -1,4 +1,4 @@
-"""Facts as the scorecard shows them: one a line, and values with units that are read at a glance."""
+"""Lines of the scorecard, a fact each, and values with their units."""
 
 import math
 import re
@@ -12,22 +12,22 @@ DECIMALS, LARGE = 6, 1e6  # a number with more, or a larger one, gets an exponen
 class Line(typing.NamedTuple):
     """One fact, in words as they are shown; "" for what a line doesn't have."""
 
-    what: str           # "Message of 8 bytes, one way", "Non-blocking send"
-    typical: str        # the value "0.35 µs", or the answer: "yes", "partly", "no", "even", "not clear"
-    since: str = ""     # where the answer holds: "from 16 KiB", "to 1 KiB"
-    launches: str = ""  # the range over launches: "0.34 – 0.36"
-    note: str = ""      # why, what else, or what would make it clear
+    label: str          # "Latency, 8 bytes", "MPI_Isend + work + MPI_Wait"
+    value: str          # the median "0.35 µs", or the answer: "yes", "partly", "no", "not clear"
+    sizes: str = ""     # of the answer: "from 16 KiB", "to 1 KiB"
+    spread: str = ""    # the range over launches: "0.34–0.36"
+    note: str = ""      # the gain, the fastest method, or what is missing
     rows: tuple = ()    # identities of the tables.Rows that it rests on
-    todo: str = ""      # what follows for a developer, or who runs the machine
+    remedy: str = ""    # for a developer, or who runs the machine
 
     @property
     def remark(self):
-        """The note, and what to do."""
-        return ": ".join(filter(None, (self.note, self.todo)))
+        """The note and the remedy."""
+        return ": ".join(filter(None, (self.note, self.remedy)))
 
 
 class Part(typing.NamedTuple):
-    """Lines under a heading, which is a question or a few words."""
+    """Lines under a heading."""
 
     heading: str
     lines: list
@@ -38,12 +38,12 @@ TIME_US = ((1e6, 1e6, " s"), (1e3, 1e3, " ms"), (0.1, 1, " µs"), (0, 1e-3, " ns
 TIME_S = tuple((least / 1e6, unit / 1e6, name) for least, unit, name in TIME_US)
 TIME_NS = tuple((least * 1e3, unit * 1e3, name) for least, unit, name in TIME_US)
 SPEED_MBS = ((1024, 1024, " GB/s"), (0, 1, " MB/s"))
-RATE = ((1e9, 1e9, " G"), (1e6, 1e6, " M"), (1e3, 1e3, " k"), (0, 1, ""))
+RATE = ((1e9, 1e9, " G/s"), (1e6, 1e6, " M/s"), (1e3, 1e3, " k/s"), (0, 1, " /s"))
 SHARE = ((0, 1, " %"),)
 
 
-def typical(found, units):
-    """A Measured in words: "0.35 µs"; where noise may have made it "< 0.1 µs"."""
+def value_text(found, units):
+    """A Measured with its unit: "0.35 µs"; "< 0.1 µs" if noise may have made it."""
     if is_noise(found):
         # 1, 2 or 5 times a power of ten.
         end = found.high if found.high > 0 else -found.low
@@ -53,15 +53,15 @@ def typical(found, units):
     return number(found.value, found.value, units, digits_of(found)) + unit_of(found.value, units)[1]
 
 
-def ranged(found, values, units):
-    """The range over launches in the unit of the typical value: "0.34 – 0.36"; "" of one."""
+def range_text(found, values, units):
+    """The range over launches in the unit of the median: "0.34–0.36"; "" of one."""
     if len(values) < 2 or is_noise(found):
         return ""
-    return " – ".join(number(end, found.value, units, digits_of(found)) for end in (min(values), max(values)))
+    return "–".join(number(end, found.value, units, digits_of(found)) for end in (min(values), max(values)))
 
 
 def is_noise(found):
-    """Whether it may be nothing."""
+    """True if the value may be 0."""
     return found.low is not None and found.low <= 0
 
 
@@ -73,10 +73,10 @@ def digits_of(found):
     return 2 if found.high - found.low >= 2 * second_digit * (1 - 1e-9) else 3
 
 
-def number(value, typical_one, units, digits):
-    """A value in the unit of the typical one, with as many decimals as give that these digits."""
-    factor = unit_of(typical_one, units)[0]
-    size = max(abs(value), abs(typical_one)) / factor
+def number(value, median, units, digits):
+    """A value in the median's unit, with as many decimals as give the median these digits."""
+    factor = unit_of(median, units)[0]
+    size = max(abs(value), abs(median)) / factor
     decimals = max(0, digits - 1 - magnitude(size)) if size else 0
     is_usual = decimals <= DECIMALS and size < LARGE
     return f"{value / factor:.{decimals}f}" if is_usual else f"{value / factor:.3g}"

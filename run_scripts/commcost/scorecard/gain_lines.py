@@ -1,4 +1,5 @@
-"""Does it pay? For the scorecard: a function for each question, which comes to Judged sizes of what it asks about.
+"""Lines about gains: Is a call worth it? A function for each question, which comes to Judged sizes of what it asks about.
+Texts are in card_table.py.
 
 Answers rest on launches, six or more. The programs' own verdicts (their column verdict) know one launch only.
 """
@@ -10,31 +11,25 @@ import typing
 from commcost.result import benchmarks
 from commcost.result.intervals import LAUNCHES_ENOUGH, THRESHOLD_PCT, Measured, is_above, is_below, measured
 from commcost.result.tables import NEW, Row, threshold_of
-from commcost.scorecard import cost_lines
+from commcost.scorecard import card_table, cost_lines
+from commcost.scorecard.card_table import COST_LINES, GAIN_LINES
 from commcost.scorecard.fact_lines import Line, number, size_text
-from commcost.words import UNSURE, grouped, listed
+from commcost.words import UNSURE, grouped
 
 YES, PARTLY, EVEN, NO = "yes", "partly", "even", "no"
 LOSES = "loses"  # of a size, for which the answer is no
 ANSWERS = YES, PARTLY, EVEN, NO, UNSURE
-LINES = 12           # from which on lines leave out at which sizes
+LINES = 12           # from which on lines leave out sizes
 MANY = 8             # sizes, of which one alone may be chance
-HIDES_PCT, BARE_PCT = 50, 10  # of an operation's time: so much hidden is worth it, so little is not
+HIDES_PCT, BARE_PCT = 50, 10  # of an operation's time: the least share that is worth it, and the most that isn't
 
-NAMES = {"isend": "send", "irecv": "receive", "sendrecv": "send with receive", "ibcast": "broadcast"}
-FAMILIES = {"halo": "Non-blocking halo by ", "partitioned": "Message in partitions: "}
-# By family: what to do where it pays, and where it doesn't.
-TODO = {"Non-blocking ": ("work before MPI_Wait", "keep it blocking"),
-        FAMILIES["halo"]: ("work before MPI_Wait", "work after the swap"),
-        FAMILIES["partitioned"]: ("use them", "send it whole"),
-        "Work during ": ("", ""),
-        "MPI_Test during ": ("", "don't call it"),
-        "Persistent requests for ": ("use them", "use new ones"),
-        "": ("use MPI_Put", "use MPI_Send")}
+MESSAGES = {"isend": ("MPI_Isend", "MPI_Send_init"), "irecv": ("MPI_Irecv", "MPI_Recv_init"),
+            "sendrecv": ("MPI_Isend + MPI_Irecv", "MPI_Send_init + MPI_Recv_init"),
+            "put": ("MPI_Rput", "MPI_Rput"), "get": ("MPI_Rget", "MPI_Rget")}  # and persistent
 
 
 class Size(typing.NamedTuple):
-    """What is true at a size: the verdict, and what is saved in percent, of the time that it takes otherwise."""
+    """An answer at a size: the verdict, and the time saved in percent of the time that it takes otherwise."""
 
     where: str
     row: Row
@@ -42,39 +37,42 @@ class Size(typing.NamedTuple):
     saved_pct: float
     launches: int            # that found it
     calls: str = ""          # of MPI_Test, with which that is
-    is_hidden: bool = False  # saved_pct is what can be hidden, and no more is known
-    is_bare: bool = False    # hardly anything can
+    share: str = ""          # the text for saved_pct, if that is what can be hidden, and no more is known
+    is_bare: bool = False    # hardly anything can be hidden
 
 
 class Answer(typing.NamedTuple):
     """An answer about something of a family, and the Sizes for which it holds, of all sizes."""
 
-    family: str
+    family: str  # of GAIN_LINES
     name: str
     sizes: list
     every: list
 
     @property
     def verdict(self):
-        """Even is no gain, too."""
+        """The one of all sizes; NO where they differ, and where one loses."""
         found = {size.verdict for size in self.sizes}
         return found.pop() if len(found) == 1 and LOSES not in found else NO
 
     @property
-    def since(self):
+    def place(self):
+        """The sizes in words."""
         first, last = self.sizes[0], self.sizes[-1]
-        if self.verdict == UNSURE or len(self.sizes) == len(self.every) > 1 or not first.where:
-            return ""
-        if first is last:
-            return f"at {first.where}"
+        if first is last and (len(self.every) == 1 or self.verdict != UNSURE) or not first.where:
+            return first.where
+        if len(self.sizes) == len(self.every):
+            return card_table.ALL_SIZES
+        if self.verdict == UNSURE:
+            return card_table.SOME_SIZES
         if last is self.every[-1]:
             return f"from {first.where}"
-        return f"to {last.where}" if first is self.every[0] else f"{first.where} – {last.where}"
+        return f"to {last.where}" if first is self.every[0] else f"{first.where}–{last.where}"
 
 
 def answers_of(family, name, sizes):
-    """The Answers of verdicts by size: yes at the most sizes in a row, and no; without either what holds at the most. One
-    size of many is no answer."""
+    """The Answers of verdicts by size: yes at the most sizes in a row, and no; without either the answer at the most
+    sizes. One size of many is no answer."""
     runs = [list(run) for _, run in itertools.groupby(
         sizes, lambda size: NO if size.verdict in (EVEN, LOSES) else size.verdict)]
     enough = [run for run in runs if len(run) > 1 or len(sizes) < MANY]
@@ -85,11 +83,11 @@ def answers_of(family, name, sizes):
             for some in ((yes, no) if yes or no else (runs,)) if some]
 
 
-def does_it_pay(tables):
-    """The Lines of all questions. What has the same answer at the same sizes shares one; of many, what has the same
-    answer. Verdicts are in their order, questions in theirs."""
-    every = [answer for question in GAINS for asked in question(tables) if asked[-1] for answer in answers_of(*asked)]
-    groups = grouped(every, lambda answer: (answer.family, answer.verdict, answer.since))
+def gains(tables):
+    """The Lines of all questions. Calls with the same answer at the same sizes share one; of many lines, calls with the
+    same answer. Verdicts are in their order, questions in theirs."""
+    every = [answer for question in QUESTIONS for asked in question(tables) if asked[-1] for answer in answers_of(*asked)]
+    groups = grouped(every, lambda answer: (answer.family, answer.verdict, answer.place))
     if len(groups) > LINES:
         groups = grouped(every, lambda answer: (answer.family, answer.verdict))
     return [line_of(group) for group in sorted(groups, key=lambda group: ANSWERS.index(group[0].verdict))]
@@ -97,53 +95,45 @@ def does_it_pay(tables):
 
 def line_of(answers):
     """The Line of Answers of a family with the same verdict."""
-    family, verdict = answers[0].family, answers[0].verdict
-    places = {answer.since for answer in answers}
+    verdict, places = answers[0].verdict, {answer.place for answer in answers}
     sizes = [size for answer in answers for size in answer.sizes]
-    return Line(family + listed(list(dict.fromkeys(answer.name for answer in answers))), verdict,
-                places.pop() if len(places) == 1 else "at some sizes", "", why(verdict, sizes),
-                tuple(size.row.identity for size in sizes), todo_of(family, verdict, sizes))
+    label = GAIN_LINES[answers[0].family].format(", ".join(dict.fromkeys(answer.name for answer in answers)))
+    return Line(label, NO if verdict == EVEN else verdict, places.pop() if len(places) == 1 else card_table.SOME_SIZES,
+                note=gain_text(verdict, sizes), rows=tuple(size.row.identity for size in sizes))
 
 
-def todo_of(family, verdict, sizes):
-    """"" where nothing follows: what can be hidden says nothing of the blocking call."""
-    gain, loss = TODO[family]
-    if verdict == YES:
-        return gain
-    return loss if verdict == NO and not any(size.is_hidden for size in sizes) else ""
-
-
-def why(verdict, sizes):
-    """The reason of a verdict, or what would make it clear."""
+def gain_text(verdict, sizes):
+    """The gain or loss of a verdict, or why it isn't clear."""
     if verdict == UNSURE:
         are_enough = all(size.launches >= LAUNCHES_ENOUGH for size in sizes)
-        return "launches disagree" if are_enough else "needs more launches"
+        return card_table.DISAGREE if are_enough else card_table.TOO_FEW
     if verdict in (EVEN, NO) and all(size.is_bare for size in sizes):
-        return f"less than {BARE_PCT} % can be hidden"
+        return (sizes[0].share or card_table.HIDES).format(card_table.LITTLE.format(BARE_PCT))
     if verdict == EVEN:
-        return "makes no difference"
+        return card_table.EVEN_NOTE
     if verdict == NO:
         most = max((-size.saved_pct for size in sizes if size.verdict == LOSES), default=None)
         if most is None:
-            return "saves nothing"
-        return f"costs up to {most:.0f} %" if most < 100 else f"takes up to {times_text(1 + most / 100)} times as long"
+            return card_table.NO_NOTE
+        return (card_table.MORE_TIME.format(f"{most:.0f}") if most < 100 else
+                card_table.TIMES_AS_LONG.format(times_text(1 + most / 100)))
     low, high = (f"{end(size.saved_pct for size in sizes):.0f}" for end in (min, max))
     calls = ", ".join(dict.fromkeys(size.calls for size in sizes))
-    share = f"{low if low == high else f'{low} to {high}'} %"
-    return (f"{share} of the time is free for work" if sizes[0].is_hidden else f"saves {share}") + (
-        (f" with {calls} call{'' if calls == '1' else 's'}" if calls else ""))
+    share = f"{low if low == high else f'{low}–{high}'} %"
+    return (sizes[0].share or card_table.SAVES).format(share) + (
+        card_table.WITH_CALLS.format(calls, "" if calls == "1" else "s") if calls else "")
 
 
 def times_text(factor):
-    """A factor with two digits, all of them where it has more before the point: 3.5, 120."""
+    """A factor with two digits, or all of them where it has more before the point: 3.5, 120."""
     return number(factor, factor, ((0, 1, ""),), 2)
 
 
 # ---- verdicts ------------------------------------------------------------------------------------
 
 def verdict_on(gain, threshold):
-    """Whether a Measured gain is above the threshold (YES), below its negative (LOSES) or between (EVEN); NO: LOSES or
-    EVEN. UNSURE of None."""
+    """Returns YES of a Measured gain above the threshold, LOSES of one below its negative, EVEN of one between; NO: LOSES
+    or EVEN. UNSURE of None."""
     if gain is None:
         return UNSURE
     if is_above(gain, threshold):
@@ -153,18 +143,18 @@ def verdict_on(gain, threshold):
     return LOSES if is_below(gain, -threshold) else EVEN if is_above(gain, -threshold) else NO
 
 
-def of_share(where, row, share):
-    """The Size by how much of the time the processor can work, in percent."""
+def of_share(where, row, share, text):
+    """The Size by the share of the time in which the processor can work, in percent."""
     is_bare = is_below(share, BARE_PCT)
     verdict = (NO if is_bare else YES if is_above(share, HIDES_PCT) else
                PARTLY if is_above(share, BARE_PCT) and is_below(share, HIDES_PCT) else UNSURE)
-    return Size(where, row, verdict, share.value, share.launches, is_hidden=True, is_bare=is_bare)
+    return Size(where, row, verdict, share.value, share.launches, share=text, is_bare=is_bare)
 
 
 # ---- what overlap_* measured ---------------------------------------------------------------------
 
 class Way(typing.NamedTuple):
-    """A way to communicate: what tells rows apart but for the size and calls of MPI_Test."""
+    """A way to communicate: the keys that tell rows apart, except the size and calls of MPI_Test."""
 
     collective: str
     form: str
@@ -172,17 +162,28 @@ class Way(typing.NamedTuple):
     partitions: str
 
     @property
+    def family(self):
+        """The family of GAIN_LINES."""
+        return "message" if self.collective in MESSAGES else (
+            self.collective if self.collective in ("halo", "partitioned") else "collective")
+
+    @property
     def name(self):
-        return {"halo": self.method.replace("isend/irecv ", ""), "partitioned": self.partitions}.get(
-            self.collective, NAMES.get(self.collective, self.collective.lstrip("i").replace("_", " ")))
+        """The name within the family: MPI functions, a method, or partitions."""
+        own = {"halo": self.method.replace("isend/irecv ", ""), "partitioned": self.partitions}.get(self.collective)
+        is_persistent, blocking = self.form == "persistent", self.collective[1:]
+        calls = MESSAGES.get(self.collective, (f"MPI_I{blocking}", f"MPI_{blocking.capitalize()}_init"))
+        return own or calls[is_persistent]
 
     @property
     def full_name(self):
-        return {"halo": "halo by ", "partitioned": "partitions: "}.get(self.collective, "") + self.name
+        """The name among all families."""
+        return {"halo": f"halo exchange ({self.name})", "partitioned": f"MPI_Psend_init ({self.name} partitions)"}.get(
+            self.collective, self.name)
 
 
 class Case(typing.NamedTuple):
-    """A row of a way, with what decides: Measured ones, None where there is no value; and the threshold."""
+    """A row of a way, with the Measured values that decide, None where there is none, and the threshold."""
 
     calls: str  # of MPI_Test: a number, or auto
     size: float
@@ -195,9 +196,9 @@ class Case(typing.NamedTuple):
 
     @property
     def where(self):
-        """The size in words; "" for what has none."""
+        """The size in words; "" without one."""
         box = self.row.keys.get("local", "NA")
-        return box if box != "NA" else size_text(self.size) if self.size else ""
+        return cost_lines.box_text(box) if box != "NA" else size_text(self.size) if self.size else ""
 
     def against(self, other):
         """The Size of this case instead of another of the same size: by what stays exposed, in percent of the
@@ -210,10 +211,10 @@ class Case(typing.NamedTuple):
 
     @property
     def against_blocking(self):
-        """The Size by what is gained against the blocking call, or where that wasn't measured, by what is hidden;
-        None where there is neither."""
+        """The Size by the gain against the blocking call, or if that wasn't measured, by the share that is hidden; None
+        without either."""
         if self.gain is None:
-            return None if self.overlap is None else of_share(self.where, self.row, self.overlap)
+            return None if self.overlap is None else of_share(self.where, self.row, self.overlap, card_table.HIDES)
         return Size(self.where, self.row, verdict_on(self.gain, self.threshold_pct), self.gain.value, self.gain.launches,
                     is_bare=self.overlap is not None and is_below(self.overlap, BARE_PCT))
 
@@ -225,8 +226,7 @@ def kinds_of(tables):
 
 @functools.lru_cache(maxsize=1)  # several questions ask
 def cases_of(tables):
-    """All Cases by way, by rising size: of those that were measured over sizes these, of others that of the
-    time-driven model."""
+    """All Cases by way, by rising size: those over sizes, or else that of the time-driven model."""
     found = {}
     for kind in kinds_of(tables):
         threshold_pct = threshold_of(tables.of(NEW, kind))
@@ -246,7 +246,7 @@ def best_of(sizes):
     return max(sizes, key=lambda size: (size.verdict == YES, size.saved_pct))
 
 
-# ---- the questions: a family, a name and sizes for each thing that they ask about ------------------
+# ---- the questions: a family, a name and sizes for each call that they ask about -----------------
 
 def nonblocking(tables):
     """Operations against their blocking calls: without calls of MPI_Test where there are such rows, and persistent ones
@@ -256,7 +256,7 @@ def nonblocking(tables):
         if way.form != "persistent" or way._replace(form="nonblocking") not in ways:
             usual = [case for case in cases if case.calls == "0"] or cases
             sizes = [case.against_blocking for case in usual]
-            yield FAMILIES.get(way.collective, "Non-blocking "), way.name, list(filter(None, sizes))
+            yield way.family, way.name, list(filter(None, sizes))
 
 
 def mpi_test(tables):
@@ -267,7 +267,7 @@ def mpi_test(tables):
             tested = [case for case in cases if case.where == without.where and case.calls != "0" and case.exposed]
             if without.calls == "0" and without.exposed:
                 sizes.append(list(filter(None, (case.against(without) for case in tested))))
-        yield "MPI_Test during ", way.full_name, list(map(best_of, filter(None, sizes)))
+        yield "test", way.full_name, list(map(best_of, filter(None, sizes)))
 
 
 def persistent(tables):
@@ -276,30 +276,31 @@ def persistent(tables):
     for way, cases in ways.items():
         others = ways.get(way._replace(form="nonblocking"), []) if way.form == "persistent" else []
         usual = {case.where: case for case in others if case.calls == "0" and case.exposed}
-        yield "Persistent requests for ", way.full_name, list(filter(None, (
+        yield "persistent", way.full_name, list(filter(None, (
             case.against(usual[case.where]) for case in cases
             if case.calls == "0" and case.exposed and case.where in usual)))
 
 
 def work_during_messages(tables):
-    """How much of a transfer's time the processor has for work."""
-    for direction, name in (("send", "a send"), ("recv", "a receive")):
-        pairs = cost_lines.of_direction(tables, "avail(%)", direction)
-        yield "Work during ", name, [of_share(size_text(row.size("msgsize")), row, share) for row, share in pairs]
+    """The CPU availability during a transfer."""
+    for cost, name in ((COST_LINES["send"], "MPI_Isend"), (COST_LINES["receive"], "MPI_Irecv")):
+        pairs = cost_lines.values_of_direction(tables, "avail(%)", cost.keys["direction"])
+        yield "work", name, [of_share(size_text(row.size("msgsize")), row, share, card_table.AVAILABLE)
+                             for row, share in pairs if share is not None]
 
 
 def put(tables):
-    """A put, with what tells its partner, against a send: by the quickest of several ways to put."""
-    sends = {row.keys["blksize"]: row for row, _ in cost_lines.of_pattern(tables, "latency_us", "MPI Send")}
+    """A put, with what tells its partner, against a send: by the fastest of several ways to put."""
+    sends = {row.keys["blksize"]: row for row, _ in cost_lines.of_pattern(tables, COST_LINES["latency"])}
     ways = {}
-    for row, _ in cost_lines.of_pattern(tables, "latency_us", "put"):
+    for row, _ in cost_lines.of_pattern(tables, COST_LINES["put"]):
         send = sends.get(row.keys["blksize"])
         saved = row.saved_pct(send, "latency_us") if send else None
         if saved:
             size = Size(size_text(cost_lines.bytes_of(row)), row, verdict_on(saved, THRESHOLD_PCT), saved.value,
                         saved.launches)
             ways.setdefault(row.keys["blksize"], []).append(size)
-    yield "", "MPI_Put instead of send", list(map(best_of, ways.values()))
+    yield "put", "MPI_Send", list(map(best_of, ways.values()))
 
 
-GAINS = (nonblocking, work_during_messages, mpi_test, persistent, put)
+QUESTIONS = (nonblocking, work_during_messages, mpi_test, persistent, put)

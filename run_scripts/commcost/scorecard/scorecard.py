@@ -1,65 +1,65 @@
-"""The scorecard: what results say at one look, one fact a line.
+"""The scorecard: results at one look, one fact a line.
 
-It is one value, shown as text (quickstart.sh, report_text.sh --short), in Markdown and in HTML (report.py). What it
-says is in cost_lines.py and gain_lines.py, a function for each question.
+It is one value, shown as text (quickstart.sh, report_text.sh --short), in Markdown and in HTML (report.py). Its texts are
+in card_table.py, its questions in cost_lines.py and gain_lines.py.
 """
 
 import re
 import typing
 
 from commcost.result.row_labels import further
-from commcost.scorecard.card_limits import LOST_PCT, VARIANTS, limits_of
+from commcost.scorecard import card_table
 from commcost.scorecard.card_title import title_of
-from commcost.scorecard.change_lines import what_changed, which_is_best
-from commcost.scorecard.cost_lines import COSTS, slow_links, where_time_went
+from commcost.scorecard.caveats import LOST_PCT, VARIANTS, caveats_of
+from commcost.scorecard.change_lines import best_settings, changes_by_verdict
+from commcost.scorecard.cost_lines import QUESTIONS, slow_links, time_in_mpi
 from commcost.scorecard.fact_lines import Part
-from commcost.scorecard.gain_lines import does_it_pay
+from commcost.scorecard.gain_lines import gains
 from commcost.words import UNSURE, cut
 
 VALUE = 40     # letters of such a key
 
 
 class Scorecard(typing.NamedTuple):
-    """`title` says of which machine it is; `mind` what limits all that is said: texts, behind which a command may
-    stand, on a line of its own."""
+    """A head line, Parts, and caveats: texts, behind which a command may stand on a line of its own."""
 
     title: str
     parts: list
-    mind: list
+    caveats: list
 
 
 def card_of(tables, best=(), changes=()):
-    """The Scorecard of results. `best` has what varied settings make of rows (best_setting.Best): other questions would count
-    each row once a setting; `changes` those from a base (row_changes.Change)."""
-    lines = {"What changed": what_changed(changes), "Best setting": which_is_best(best)}
+    """The Scorecard of results. `best` are the best of varied settings by row (best_setting.Best), beside which other
+    questions would count each row once a setting; `changes` those from a base (row_changes.Change)."""
+    lines = {card_table.CHANGES: changes_by_verdict(changes), card_table.BEST: best_settings(best)}
     if not best:
         variants = tables.variants()[:VARIANTS]
         lines.update({heading: (named(line, keys) for question in questions for keys, part in variants
                                 for line in question(part)) for heading, questions in (
-            ("What it costs", COSTS), ("Where the time went", (where_time_went,)),
-            ("Which node or link is slow?", (slow_links,)), ("Does it pay?", (does_it_pay,)))})
+            (card_table.COSTS, QUESTIONS), (card_table.TIMES, (time_in_mpi,)),
+            (card_table.LINKS, (slow_links,)), (card_table.GAINS, (gains,)))})
     lost = disturbed(tables)
     parts = [Part(heading, [marked(line, lost) for line in several]) for heading, several in lines.items()]
     parts = [part for part in parts if part.lines]
-    return Scorecard(title_of(tables), parts, list(limits_of(tables, parts, lost)))
+    return Scorecard(title_of(tables), parts, list(caveats_of(tables, parts, lost)))
 
 
 def named(line, keys):
-    """The line, with the further keys by which the rows that it rests on differ from others."""
+    """The line, with the further keys that tell its rows from others."""
     words = [key.label(cut(keys[key.column], VALUE)) for key in further(keys) if keys[key.column] != "NA"]
-    return line._replace(what=", ".join([line.what, *(
-        word for word in words if not re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", line.what))]))
+    return line._replace(label=", ".join([line.label, *(
+        word for word in words if not re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", line.label))]))
 
 
 def disturbed(tables):
     """The identities of rows that lost more than LOST_PCT by the median of launches: one interruption is much of a short
-    row's time. What noise finds of that is its result."""
+    row's time. The rows of noise don't count: interruptions are their result."""
     return {row.identity for kind in tables.kinds() if kind != "noise" for row in tables.rows(kind)
             if (row.median("lost_pct") or 0) > LOST_PCT}
 
 
 def marked(line, lost):
-    """The line, with a note where half of its rows or more are disturbed."""
+    """The line, with a note if half of its rows or more are disturbed."""
     if not line.rows or 2 * len(lost.intersection(line.rows)) < len(set(line.rows)):
         return line
-    return line._replace(note="; ".join(filter(None, ["" if line.typical == UNSURE else line.note, "disturbed"])))
+    return line._replace(note="; ".join(filter(None, ["" if line.value == UNSURE else line.note, card_table.DISTURBED])))
