@@ -117,7 +117,7 @@ class Usage(PlotsCase):
                 assert done.returncode == status, done.stderr
                 assert status == 0 or done.stderr.endswith("use --output\n")
         assert os.path.exists(self.results.folder / "made.html")
-        # What isn't a file stays what it is.
+        # A device is not replaced.
         self.results.script("report.sh", "--output=/dev/null", "new")
         assert not os.path.isfile("/dev/null")
 
@@ -134,7 +134,7 @@ class Usage(PlotsCase):
 
 
 class Tables(PlotsCase):
-    """What gnuplot gets."""
+    """gnuplot's input."""
 
     def test_one_launch(self):
         self.results.add("result", "mpi_overhead")
@@ -572,7 +572,7 @@ class Page(PlotsCase):
         assert "2026-01-02 03:04:05+0000" in page.text_of("machine")
 
     def test_size(self):
-        """Of a folder that has as many rows as quickstart.sh --all leaves, of six launches."""
+        """The size of a page of six launches with the rows of quickstart.sh --all."""
         for name, key, count in (("mpi_overhead", "msgsize", 46), ("pingpong", "ndata", 36), ("syncbench", "sync", 11),
                                  ("halo", "method", 27), ("msgrate", "nbytes", 68), ("monitor_overhead", "call", 26)):
             benchmark, columns, rows = ALL[name]

@@ -43,7 +43,7 @@ class CardCase(Case):
 
     def lines(self, *results, **how):
         """All of its lines, in words."""
-        return [" | ".join((line.label, line.value, line.spread, line.remark)).rstrip(" |")
+        return [" | ".join((line.label, line.value, line.spread, line.remark.replace(fact_lines.NO_BREAK, " "))).rstrip(" |")
                 for part in self.card(*results, **how).parts for line in part.lines]
 
 
@@ -353,7 +353,7 @@ class Gains(CardCase):
         assert card.caveats == [
             f"To decide \"not clear\" (100 s):\n{script('run_suite.sh')} --resume={self.folder} --runs=6"]
         assert not self.card(("overlap_iallreduce", OVERLAPS, 6 * [by_size(4 * [5.0])])).caveats
-        # Of launches that disagree twice as many, up to twelve.
+        # Disagreeing launches are doubled, up to twelve.
         for launches, runs in ((7, ["--runs=14"]), (12, [])):
             card = self.card(("overlap_iallreduce", OVERLAPS, [
                 [gain_cells(8, 100.0, 70.0 if run % 2 else 120.0)] for run in range(launches)]))
@@ -528,7 +528,7 @@ Worth it?
             assert page.readable(text).encode("ascii")
         with unittest.mock.patch.dict(os.environ, {"LC_ALL": "", "LC_CTYPE": "de_DE.utf8"}):
             assert page.readable(text) == text
-        assert card_text.unbroken("saves 50 %") == "saves 50\u00a0%"
+        assert fact_lines.Line("", "yes", note="saves 50 %").remark == "saves 50\u00a0%"
 
     def test_disturbed(self):
         """A line on rows most of whose time was lost has a note. More launches don't help there."""

@@ -143,7 +143,7 @@ class Settings(Case):
         text = (self.folder / "syncbench.tsv").read_text()
         (self.folder / "syncbench.tsv").write_text(text.replace("# columns", (
             "# mpi_variable: A=0\n# mpi_variable: AA=0\n# mpi_variable: A=\n# columns")))
-        assert report_sections.said_of(tables.Tables([path]), tables.NEW, "mpi_variable") == "AA=0; A="
+        assert report_sections.values_of(tables.Tables([path]), tables.NEW, "mpi_variable") == "AA=0; A="
 
     def test_points(self):
         """What is in percent itself gains points: 60 against 2 % is no gain of 2900 %."""

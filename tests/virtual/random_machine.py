@@ -1,7 +1,7 @@
-"""Machines on which operations take times that are drawn at random, and results of launches on them: files as the
-programs write them, without running any, so that hundreds of machines take a minute.
+"""Machines whose operations take times drawn at random, and results of launches on them: files as the programs write them,
+without running a program, so that hundreds of machines take a minute.
 
-What a launch finds differs from the truth by a spread that is the machine's, and now and then a launch is late.
+Launches differ from the truth by the machine's spread, and a launch is late now and then.
 """
 
 import functools
@@ -62,7 +62,7 @@ class Machine:
         return 1 if self.are_alike else self.between(low, high)
 
     def near(self, value, second=False):
-        """What a launch finds of a time, which is the first or the second one of a row."""
+        """Returns the value that a launch finds for a time, the first or the second one of a row."""
         late = 1.5 if self.chance.random() < LATE else 1
         return self.slowness[second] * value * late * 2.718281828 ** (self.spread * self.chance.gauss(0, 1))
 

@@ -181,7 +181,7 @@ class Judge:
         return any(2 * len(row.launches) >= self.machine.launches for row in self.tables.rows("noise", scope="source"))
 
     def is_best_true(self, line, column, truth):
-        """Of the best of several ways, where it is said to be that."""
+        """True unless a line names a way as the best that isn't."""
         if not names_best(line):
             return True
         rivals = [self.truth(row.identity)[column] for row in self.rivals(line.rows[0], column)]
@@ -194,7 +194,7 @@ class Judge:
         return name if form == "nonblocking" else "{} ({})".format(name, form)
 
     def rivals(self, identity, column):
-        """The rows that differ only in the way, where that is chosen: halo swaps, and patterns of messages."""
+        """The rows of halo exchanges and messages that differ only in method, form or pattern."""
         kind = identity.rpartition("-")[0]
         ways = ("pattern", "method", "form") if kind in ("halo", "overlap_halo_sweep", "msgrate") else ()
         own = {name: cell for name, cell in self.rows[identity].keys.items() if name not in ways}
@@ -273,8 +273,8 @@ class Judge:
         return {"yes": saved > least, "no": saved < 2}.get(line.value, False)
 
     def is_saved_true(self, note, saved):
-        """Whether a truth is among the percents of a note, but for what six launches differ by; where launches are slow
-        there are two truths."""
+        """True if a truth is among the percents of a note, or as near as six launches come; with slow launches there are
+        two truths."""
         beside = 1 + 600 * self.machine.spread * max(1, 1 - saved / 100)
         most = re.match("up to ([0-9.]+) ([%×])", note)
         found = re.match("(?:saves|CPU availability) " + SHARES, note)
@@ -401,7 +401,7 @@ def changed(line):
 
 
 class RandomMachines(virtual.Test):
-    """Each kind of line is false on at most one machine of a hundred, and says what is clear on 95."""
+    """Each kind of line is false on at most one machine of a hundred, and names a clear fact on 95."""
 
     def check(self, shares, limit, what):
         for name, (several, count) in sorted(shares.items()):

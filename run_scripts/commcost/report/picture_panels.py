@@ -1,5 +1,5 @@
-"""What gnuplot is told of a panel of a picture: a table (NAME.tsv), and what else it must know (NAME.set): names,
-colours, ranges, tics, and where labels go."""
+"""Input of gnuplot for a panel of a picture: a table (NAME.tsv), and settings (NAME.set): names, colours, ranges, tics,
+and places of labels."""
 
 import math
 import typing
@@ -33,7 +33,7 @@ def power_below(value):
 
 
 def nice_below(value):
-    """The greatest of 1, 2, 5, 10, 20 ... that isn't above it."""
+    """The greatest of 1, 2, 5, 10, 20 … up to a value."""
     power = power_below(value)
     return next(step * power for step in (5, 2, 1) if step == 1 or value >= 0.9999 * step * power)
 
@@ -69,10 +69,10 @@ def settings_text(settings):
 GAIN_LEAST = -100  # percent: what is worse is off the axis
 
 
-# ---- what gnuplot reads --------------------------------------------------------------------------
+# ---- tables and settings --------------------------------------------------------------------------
 
 class Point(typing.NamedTuple):
-    """What is drawn: a value with its interval or range, as texts ("NA": none)."""
+    """A point to draw: a value with its interval or range, as texts ("NA": none)."""
 
     at: str  # on the horizontal axis; "" in rows of dots
     value: str

@@ -42,15 +42,15 @@ def groups_of(tables):
     return groups
 
 
-def draw_group(tables, group, kinds, drawing, say):
-    """Draws the pictures of a group of kinds; returns pairs of those that were drawn and their paths, and whether
-    all were. `say` gets a line about each that can't be."""
+def draw_group(tables, group, kinds, drawing, warn):
+    """Draws the pictures of a group of kinds; returns pairs of a drawn picture and its path, and False if one could not
+    be drawn. `warn` gets a line about it."""
     drawn, good = [], True
     of_side = {side: [table for kind in kinds for table in tables.of(side, kind)] for side in tables.sides}
     rows = {side: [row for table in several for row in table.rows] for side, several in of_side.items() if several}
     if len(rows) < len(tables.sides):
-        say(f"{group}: not in the base")
-    # What has which colour in every picture, by the first key's value.
+        warn(f"{group}: not in the base")
+    # Colours that are the same in every picture, by the first key's value.
     lines = [line for line in lines_of(os.path.join(PROGRAMS, "colours.tsv")) if not line.startswith("#")]
     colours = dict(line.split("\t") for line in lines if "\t" in line)
     setting = pictures.Key("setting", "%", optional=True)
@@ -64,15 +64,15 @@ def draw_group(tables, group, kinds, drawing, say):
             threshold_of(of_side[NEW])) for panel in picture.panels}
         for text in texts.values():
             for column in text.no_column:
-                say(f"{picture.name}: no column {column}")
+                warn(f"{picture.name}: no column {column}")
         empty = [name for name, text in texts.items() if text.settings["rows"] == 0]
         if empty:
-            say(f"{picture.name}: nothing to draw (no values in column of '{empty[0]}')")
+            warn(f"{picture.name}: nothing to draw (no values in column of '{empty[0]}')")
             continue
         heads = {side: head_of(tables.labels[side], of_side[side]) for side in rows}
         for made, error in draw(picture, texts, heads, drawing):
             if error:
-                say(f"gnuplot could not draw {os.path.basename(made)}: {error}")
+                warn(f"gnuplot could not draw {os.path.basename(made)}: {error}")
                 good = False
             else:
                 drawn.append((picture, made))
@@ -82,7 +82,7 @@ def draw_group(tables, group, kinds, drawing, say):
 
 
 def draw(picture, texts, heads, drawing):
-    """Draws a picture in each format: pairs of its path and what gnuplot said if it failed."""
+    """Draws a picture in each format: pairs of its path and gnuplot's error message, "" if it is drawn."""
     with tempfile.TemporaryDirectory() as work:
         for name, text in texts.items():
             for ending, content in ((".tsv", text.table), (".set", settings_text(text.settings))):
@@ -119,8 +119,8 @@ def draw_format(work, picture, form, folder):
     return made, ""
 
 
-# What gnuplot's SVG says in more words than needed: pairs of a pattern and what stands for it. It names curves by
-# its own commands, which browsers show.
+# Parts of gnuplot's SVG that can be shorter: pairs of a pattern and its replacement. gnuplot names curves by its own
+# commands, which browsers show.
 SHORTER = [(re.compile(pattern, re.S), instead) for pattern, instead in (
     (r"<\?xml.*?\?>|<!DOCTYPE.*?>|<title>.*?</title>|<desc>.*?</desc>|<filter.*?</filter>", ""),
     (r' (stroke-width="1\.00"|stroke-linecap="butt"|stroke-linejoin="miter"|class="gridline")', ""),

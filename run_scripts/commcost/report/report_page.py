@@ -41,15 +41,15 @@ class Report:
                             report_sections.machine_section(tables)],
                     FOOTER, first_listed=1 + len(answers))
 
-    def page_with_pictures(self, into, say):
-        """The Page with a picture of each group of kinds, drawn into a folder. `say` gets a line about each that can't
-        be drawn."""
+    def page_with_pictures(self, into, warn):
+        """The Page with a picture of each group of kinds, drawn into a folder. `warn` gets a line about a picture that
+        can't be drawn."""
         if shutil.which("gnuplot") is None:
-            say("no gnuplot: a page without pictures")
+            warn("no gnuplot: a page without pictures")
             return self.page({}, "No pictures: gnuplot is not installed (Debian: gnuplot-nox).")
         figures, note = {}, ""
         for group, kinds in plot.groups_of(self.tables).items():
-            drawn, good = plot.draw_group(self.tables, group, kinds, plot.Drawing(into, ("svg",), most=1), say)
+            drawn, good = plot.draw_group(self.tables, group, kinds, plot.Drawing(into, ("svg",), most=1), warn)
             for picture, path in drawn:
                 figures[group] = Figure(path, picture.name, picture.title)
             note = note if good else "Some pictures could not be drawn."

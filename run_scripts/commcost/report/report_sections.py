@@ -7,7 +7,7 @@ from commcost.compare import best_setting
 from commcost.page import Closed, Column, Grid, Items, Mark, Section, Text
 from commcost.report import question_matrices
 from commcost.result.tables import BASE
-from commcost.scorecard import card_table, card_text
+from commcost.scorecard import card_table
 from commcost.suite import suite_folder
 from commcost.words import counted, listed
 
@@ -43,7 +43,7 @@ def card_grid(part):
             Mark(line.value, " ".join(["value", *question_matrices.LETTERS.get(line.value, ())[1:]]))
             for line in part.lines],
         Column(spread, "range"): [Mark(line.spread, "value") for line in part.lines],
-        Column(note, "note"): [card_text.unbroken(line.remark) for line in part.lines]}
+        Column(note, "note"): [line.remark for line in part.lines]}
     return page.grid_of({column: cells for column, cells in columns.items() if any(map(str, cells))}, "facts")
 
 
@@ -85,7 +85,7 @@ def failed_launches(path):
             failed.setdefault(name, []).append(run)
     called = {name: f"{name} ({settings[name]})" if name in settings else name for name in failed}
     return [f"{called[name]}: {counted(len(runs), 'launch', 'launches')} failed and {'is' if len(runs) == 1 else 'are'} "
-            f"missing here\nruns/{runs[0]}/{name}.log says more" for name, runs in failed.items()]
+            f"missing here\nruns/{runs[0]}/{name}.log has the reason" for name, runs in failed.items()]
 
 
 def warnings_section(paths, tables, pictures_note):
@@ -95,7 +95,7 @@ def warnings_section(paths, tables, pictures_note):
                    [Items(items, "warnings") if items else Text("No warnings.")])
 
 
-def said_of(tables, side, key):
+def values_of(tables, side, key):
     """The values of a key of a side's metadata, up to VALUES_SHOWN; without variables that were varied, of which the
     metadata have the first setting's."""
     values = dict.fromkeys(value for table in tables.of(side)
@@ -118,9 +118,9 @@ def machine_section(tables):
     heads = [tables.labels[side] + (" (base)" if side == BASE else "") for side in tables.sides] if both else [""]
     rows = []
     for key, heading in MACHINE.items():
-        said = [said_of(tables, side, key) for side in tables.sides]
-        differs = both and said[0] != said[1] and key != "date"
-        rows += [page.Row([heading, *said], kind="differs" if differs else "")] if any(said) else []
+        found = [values_of(tables, side, key) for side in tables.sides]
+        differs = both and found[0] != found[1] and key != "date"
+        rows += [page.Row([heading, *found], kind="differs" if differs else "")] if any(found) else []
     parts = [Grid([Column("", "key"), *map(Column, heads, tables.sides)], rows, "machine")]
     parts += [Text("Differences are marked.", small=True)] if both else []
     notes = causes(tables, "note")

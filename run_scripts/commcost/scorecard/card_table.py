@@ -60,7 +60,7 @@ COST_LINES = {
     "monitor": CostLine("Monitoring overhead of a call, at most", TIME_NS, "monitor_overhead", "added_ns",
                         {"mode": "on"}),
 }
-# A monitored program: lines of at most so many rows of these kinds.
+# Lines of a monitored program: the kinds of its rows, and the most lines.
 CALLS = ("pttopt", "coll", "calls")
 TIME_LINES = (
     (CostLine("Inside MPI, all ranks together", TIME_S, "mpirtmon", "in_calls_s"), ("total",), 1),

@@ -1,17 +1,16 @@
 """The scorecard as text."""
 
 import itertools
-import re
 import textwrap
 
 from commcost.command import plain
 from commcost.page import WIDTH
 from commcost.scorecard import card_table
+from commcost.scorecard.fact_lines import NO_BREAK
 from commcost.words import cut
 
 LABEL = 46     # letters of a label; the rest stands below
 CELL = 26      # of the columns behind the label, except the last
-NO_BREAK = "\u00a0"
 
 
 def text_of(card):
@@ -45,16 +44,11 @@ def lines_of(part):
     lines = [aligned(head, widths) + (note if has_notes else "") if has_ranges else part.heading]
     for line, label, row in zip(part.lines, labels, cells):
         start = aligned([label[0], *row[1:]], widths)
-        remarks = textwrap.wrap(unbroken(line.remark), WIDTH - len(start), break_on_hyphens=False)
+        remarks = textwrap.wrap(line.remark, WIDTH - len(start), break_on_hyphens=False)
         starts = [start, *(more.ljust(len(start)) for more in label[1:])]
         lines += [(before or len(start) * " ") + remark
                   for before, remark in itertools.zip_longest(starts, remarks, fillvalue="")]
     return [line.replace(NO_BREAK, " ").rstrip() for line in lines]
-
-
-def unbroken(text):
-    """The text, whose numbers keep their units."""
-    return re.sub("(?<=[0-9]) ", NO_BREAK, text)
 
 
 def aligned(cells, widths):

@@ -4,6 +4,7 @@ import re
 
 from commcost.compare import best_setting
 from commcost.result.tables import NEW
+from commcost.suite.suite_folder import Folder
 from commcost.words import counted, cut, is_number, listed
 
 HOSTS = 3      # that the title names
@@ -45,6 +46,11 @@ def head_of(label, tables):
     ranks, nodes = counts("ranks", "rank"), counts("nodes", "node")
     text = f"{label}: {ranks}{f' on {nodes}' if nodes else ''}" if ranks else label
     return ", ".join([text, *filter(None, [cut(" or ".join(libraries), LIBRARIES_SHOWN)])])
+
+
+def seconds_of(tables):
+    """The duration of the launches in a suite's folder; 0 without its record."""
+    return sum(record[2] for record in Folder(tables.paths[NEW]).records())
 
 
 def launches_of(tables):

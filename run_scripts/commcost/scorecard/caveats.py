@@ -5,9 +5,8 @@ from commcost.result.intervals import LAUNCHES_ENOUGH
 from commcost.result.row_labels import named_keys
 from commcost.result.tables import NEW
 from commcost.scorecard import card_table
-from commcost.scorecard.card_title import HOSTS, launches_of
+from commcost.scorecard.card_title import HOSTS, launches_of, seconds_of
 from commcost.suite import suite_options
-from commcost.suite.suite_folder import Folder
 from commcost.words import UNSURE, counted, in_words, listed
 
 LOST_PCT = 10  # of the time, above which intervals may miss the truth
@@ -39,12 +38,7 @@ def caveats_of(tables, parts, lost):
     launches = launches_of(tables)
     is_unsure = any(line.value == UNSURE for part in parts for line in part.lines)
     if 5 * len(lost) <= judged and is_unsure and launches < 2 * LAUNCHES_ENOUGH:
-        yield more_launches(tables.paths[NEW], launches)
-
-
-def more_launches(path, launches):
-    """How to add launches to a suite's folder, and how long that takes."""
-    runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
-    seconds = sum(record[2] for record in Folder(path).records()) * (runs - launches) / launches
-    return card_table.DECIDE.format(f" ({in_words(seconds)})" if seconds else "",
-                                    suite_options.resuming_with(path, f"--runs={runs}"))
+        runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
+        seconds = seconds_of(tables) * (runs - launches) / launches
+        yield card_table.DECIDE.format(f" ({in_words(seconds)})" if seconds else "",
+                                       suite_options.resuming_with(tables.paths[NEW], f"--runs={runs}"))

@@ -39,7 +39,7 @@ def line_of(cost, pair, note="", scale=1.0, remedy="", label="", **fields):
 
 
 def saved_value(row, other, column):
-    """What a row takes less than another one, in percent, launch by launch; 0 where no launch has both."""
+    """The time that a row saves against another one, in percent, launch by launch; 0 if no launch has both."""
     saved = row.saved_pct(other, column)
     return saved.value if saved else 0.0
 
@@ -285,7 +285,7 @@ def is_same_source(one, other):
 
 
 def ranks_of(row):
-    """The ranks of a row, a cell like "0-1,4", as one number with a byte for each; None where it says how many only."""
+    """The ranks of a row, a cell like "0-1,4", as one number with a byte for each; None if the cell is their number."""
     found = rank_hosts.ranks_of(row.keys["ranks"])
     return None if found is None else int.from_bytes(rank_hosts.marks_of(found), "little")
 

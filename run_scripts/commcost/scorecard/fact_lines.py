@@ -6,6 +6,7 @@ import typing
 
 from commcost.words import bytes_text
 
+NO_BREAK = "\u00a0"
 DECIMALS, LARGE = 6, 1e6  # a number with more, or a larger one, gets an exponent
 
 
@@ -22,15 +23,8 @@ class Line(typing.NamedTuple):
 
     @property
     def remark(self):
-        """The note and the remedy."""
-        return ": ".join(filter(None, (self.note, self.remedy)))
-
-
-class Part(typing.NamedTuple):
-    """Lines under a heading."""
-
-    heading: str
-    lines: list
+        """The note and the remedy, whose numbers keep their units."""
+        return re.sub("(?<=[0-9]) ", NO_BREAK, ": ".join(filter(None, (self.note, self.remedy))))
 
 
 # The units of a quantity: from which value on, how much of the quantity, and its name.
@@ -74,7 +68,7 @@ def digits_of(found):
 
 
 def number(value, median, units, digits):
-    """A value in the median's unit, with as many decimals as give the median these digits."""
+    """A value in the median's unit, with the decimals that give the median these digits."""
     factor = unit_of(median, units)[0]
     size = max(abs(value), abs(median)) / factor
     decimals = max(0, digits - 1 - magnitude(size)) if size else 0

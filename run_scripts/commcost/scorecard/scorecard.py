@@ -13,11 +13,17 @@ from commcost.scorecard.card_title import title_of
 from commcost.scorecard.caveats import LOST_PCT, VARIANTS, caveats_of
 from commcost.scorecard.change_lines import best_settings, changes_by_verdict
 from commcost.scorecard.cost_lines import QUESTIONS, slow_links, time_in_mpi
-from commcost.scorecard.fact_lines import Part
 from commcost.scorecard.gain_lines import gains
 from commcost.words import UNSURE, cut
 
 VALUE = 40     # letters of such a key
+
+
+class Part(typing.NamedTuple):
+    """Lines under a heading."""
+
+    heading: str
+    lines: list
 
 
 class Scorecard(typing.NamedTuple):
