@@ -18,6 +18,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/result/writer.h"
 #include "linkmap/linkmap.h"
+#include "linkmap/warnings.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -63,7 +64,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
     if (p->exclude != NULL && points < LINKMAP_POINTS_MIN)
         return bc_error_set(error,
                             "--exclude: verdicts need at least %d nodes, got %d: use more, or "
-                            "--per=rank with as many processes",
+                            "--per=rank with that many processes",
                             LINKMAP_POINTS_MIN, points);
     if (needed > usable)
         return bc_error_set(error,
@@ -92,7 +93,7 @@ static int unwritable(const char *path)
     return access(folder, W_OK) == 0 ? 0 : errno;
 }
 
-/* Whether the list of slow hosts can be written; true on all ranks but rank 0. */
+/* Checks that the list of slow hosts can be written; true on all ranks except rank 0. */
 static bool can_exclude(const struct linkmap_parameters *p, const struct bc_run *run,
                         struct bc_error *error)
 {
@@ -174,21 +175,20 @@ static struct linkmap_host *gather_hosts(const struct linkmap_points *points, in
     return hosts;
 }
 
-/* ---- what all sizes share -------------------------------------------------------------------- */
+/* ---- shared by all sizes --------------------------------------------------------------------- */
 
 static void note_points(const struct linkmap *linkmap)
 {
     const struct linkmap_points *const points = &linkmap->points;
     struct bc_output *const output = linkmap->run->output;
     const int rounds = linkmap_rounds(points->count);
-    bc_output_meta(output, "note", "%lld link%s between %d %s, timed in %d round%s of %d at a time",
-                   (long long)points->count * (points->count - 1) / 2,
+    bc_output_meta(output, LINKMAP_NOTE_POINTS, (long long)points->count * (points->count - 1) / 2,
                    points->count == 2 ? "" : "s", points->count,
                    linkmap->per_rank ? "ranks" : "nodes (the lowest rank of each)", rounds,
                    rounds == 1 ? "" : "s", points->count / 2);
     if (points->count < LINKMAP_POINTS_MIN)
-        bc_output_remark(output, "note", "no verdicts: they need at least %d %s",
-                         LINKMAP_POINTS_MIN, linkmap->per_rank ? "ranks" : "nodes");
+        bc_output_remark(output, LINKMAP_NOTE_NO_VERDICTS, LINKMAP_POINTS_MIN,
+                         linkmap->per_rank ? "ranks" : "nodes");
 }
 
 static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
@@ -246,8 +246,7 @@ static void write_excluded(struct linkmap *linkmap)
     struct bc_run *const run = linkmap->run;
     const char *last = NULL;
     if (run->signal != 0) {
-        bc_output_remark(run->output, "warning",
-                         "--exclude: no file was written, since there are no verdicts");
+        bc_output_remark(run->output, LINKMAP_WARNING_NO_FILE);
         return;
     }
     FILE *const file = fopen(linkmap->parameters.exclude, "w");
@@ -265,8 +264,8 @@ static void write_excluded(struct linkmap *linkmap)
     if (file != NULL && fclose(file) != 0 && problem == 0)
         problem = errno;
     if (problem != 0) {
-        bc_output_remark(run->output, "warning", "--exclude: %.200s: cannot be written: %s",
-                         linkmap->parameters.exclude, strerror(problem));
+        bc_output_remark(run->output, LINKMAP_WARNING_UNWRITABLE, linkmap->parameters.exclude,
+                         strerror(problem));
         run->failed = true;
     }
 }
@@ -300,7 +299,7 @@ static void gather_medians(const struct linkmap_points *points, struct linkmap_r
     }
 }
 
-/* Ignores visit->seconds: half of a tournament says nothing. */
+/* Ignores visit->seconds: half of a tournament has no result. */
 static void measure(struct linkmap *linkmap, struct bc_visit *visit)
 {
     struct linkmap_row *const row = visit->row;

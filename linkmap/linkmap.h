@@ -1,6 +1,6 @@
 /*
- * What the files of linkmap share: options, the columns of a row, and what is kept of the job and
- * of each message size.
+ * Types that the files of linkmap share: options, the columns of a row, and the state of the job
+ * and of each message size.
  */
 #pragma once
 
@@ -9,10 +9,10 @@
 #include "common/run/program.h"
 #include "linkmap/verdicts.h"
 
-/* What links connect. */
+/* The ends of links. */
 enum linkmap_per { LINKMAP_PER_AUTO, LINKMAP_PER_NODE, LINKMAP_PER_RANK };
 
-/* Which pairs get a row. */
+/* Pairs that get a row. */
 enum linkmap_pairs { LINKMAP_PAIRS_OUT_OF_LINE, LINKMAP_PAIRS_ALL };
 
 struct linkmap_parameters {
@@ -68,7 +68,7 @@ struct linkmap_wrong {
     int links, partner;
 };
 
-/* What is kept of a message size. */
+/* A message size: its state between visits, and its rows. */
 struct linkmap_row {
     struct linkmap_links links;
     struct linkmap_times medians; /* of each point's links, and last of these medians; rank 0 */
@@ -80,7 +80,7 @@ struct linkmap_row {
     struct linkmap_links fetched; /* those of `from`; rank 0 */
 };
 
-/* Whether the times of the whole are as precise as --precision asks. Rank 0. */
+/* True if the times of the whole are as precise as --precision asks. Rank 0. */
 bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row *row);
 
 /* Writes a size's rows of the whole, of each point, and of pairs, and frees what is kept of it.

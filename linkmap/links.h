@@ -3,7 +3,7 @@
  * which its lowest rank stands, or a rank. Each point keeps the times of its own links.
  *
  * A point is a rank of the communicator `points->comm`. All functions are collective over it unless
- * they say otherwise; ranks that aren't points don't call them.
+ * noted otherwise; ranks that aren't points don't call them.
  */
 #pragma once
 

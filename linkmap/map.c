@@ -133,7 +133,7 @@ static void expect_of_groups(struct linkmap_map *map)
     free(all);
 }
 
-/* Whether a time is nearer to the one expected of its groups than to those of other groups that
+/* True if a time is nearer to the one expected of its groups than to those of other groups that
    differ from it by more than the threshold. Where a longer time is expected, a time is consistent
    that exceeds the other groups' by more than the threshold: messages that share a bottleneck take
    longer the more of them there are. */
@@ -153,7 +153,7 @@ static bool is_consistent(const struct linkmap_map *map, double time_ns, double 
     return true;
 }
 
-/* Whether CONSISTENT_SHARE of the links between each two groups are consistent. Collective over the
+/* True if CONSISTENT_SHARE of the links between each two groups are consistent. Collective over the
    points. */
 static bool are_consistent(const struct linkmap_map *map, double threshold)
 {
@@ -174,7 +174,7 @@ static bool are_consistent(const struct linkmap_map *map, double threshold)
     return consistent;
 }
 
-/* Whether the groups explain the links. The slower group must not be only a minority of points that
+/* True if the groups explain the links. The slower group must not be only a minority of points that
    are slow with all others: then links within it take no less than links to the others. With a
    bottleneck between two groups, links within either take less. Two points that are slow with each
    other are a slow link, no group. Collective over the points. */

@@ -3,6 +3,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
 #include "linkmap/linkmap.h"
+#include "linkmap/warnings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -13,10 +14,10 @@
 #define AGAIN_SHARE 0.5
 #define AGAIN_MIN_S 20.0
 
-/* With fewer visits a warning says that verdicts may be of a moment. */
+/* With fewer visits verdicts may be of a moment, and a warning is printed. */
 enum { VISITS_MIN = 3 };
 
-/* Above this resolution a note says by how much longer a link must take to be suspected. */
+/* Above this resolution a note shows how much longer a link must take to be suspected. */
 #define COARSE 1.0
 
 static bool is_point(const struct linkmap *linkmap) { return linkmap->points.own >= 0; }
@@ -147,27 +148,15 @@ static void note_verdicts(const struct linkmap *linkmap, const struct linkmap_ro
     const int bytes = row->links.bytes, visits = row->links.times.visits;
     const int unknown = count_unknown(&row->verdicts);
     if (map->groups > 1)
-        bc_output_remark(
-            output, "note",
-            "%d bytes: two groups: a link takes %.3f, %.3f us within them, %.3f, %.3f us between",
-            bytes, map->expected_ns[0][0] * 1e-3, map->expected_ns[1][1] * 1e-3,
-            map->expected_ns[0][1] * 1e-3, map->expected_ns[1][0] * 1e-3);
+        bc_output_remark(output, LINKMAP_NOTE_GROUPS, bytes, map->expected_ns[0][0] * 1e-3,
+                         map->expected_ns[1][1] * 1e-3, map->expected_ns[0][1] * 1e-3,
+                         map->expected_ns[1][0] * 1e-3);
     if (row->verdicts.resolution > COARSE)
-        bc_output_remark(
-            output, "note",
-            "%d bytes: times vary, by routes or load: only a link that takes %.0f %% longer is "
-            "suspected",
-            bytes, 100.0 * row->verdicts.resolution);
+        bc_output_remark(output, LINKMAP_NOTE_COARSE, bytes, 100.0 * row->verdicts.resolution);
     if (visits < VISITS_MIN)
-        bc_output_remark(output, "warning",
-                         "%d bytes: verdicts rest on %d visit%s: a link may have been slow for a "
-                         "moment only: use more --visits, --samples or --max-time",
-                         bytes, visits, visits == 1 ? "" : "s");
+        bc_output_remark(output, LINKMAP_WARNING_FEW_VISITS, bytes, visits, visits == 1 ? "" : "s");
     if (unknown > 0)
-        bc_output_remark(output, "warning",
-                         "%d bytes: %d suspects were not timed again, for lack of time or of "
-                         "unsuspected links: they have no verdict",
-                         bytes, unknown);
+        bc_output_remark(output, LINKMAP_WARNING_UNKNOWN, bytes, unknown);
 }
 
 /* ---- wrong data ------------------------------------------------------------------------------ */
@@ -201,8 +190,7 @@ static bool warn_of_wrong(const struct linkmap *linkmap, const struct linkmap_ro
                            linkmap->hosts[wrong->partner].label);
     }
     if (ends > 0)
-        bc_output_remark(linkmap->run->output, "warning",
-                         "%d bytes: wrong data over %lld link%s: %s%s", row->links.bytes,
+        bc_output_remark(linkmap->run->output, LINKMAP_WARNING_WRONG_DATA, row->links.bytes,
                          (long long)(ends / 2), ends == 2 ? "" : "s", named.start,
                          ends / 2 > shown ? ", and others" : "");
     free(named.start);

@@ -1,6 +1,6 @@
 /*
  * Which points and links are slow: the map of all links makes them suspects, which are timed again,
- * one link alone at a time, in turn with links of no suspect (controls).
+ * one link alone at a time, alternately with links of no suspect (controls).
  *
  * A point or link is suspected if it takes longer than the map explains, by more than the threshold
  * and by more standard deviations than any point or link would reach with probability alpha if
@@ -144,7 +144,7 @@ static void suspect_links(struct linkmap_verdicts *verdicts, const struct linkma
     bcast_suspects(verdicts);
 }
 
-/* Whether a link or one of its points is suspected, apart from point `but` (-1: none). */
+/* True if a link or one of its points is suspected, apart from point `but` (-1: none). */
 static bool is_suspected(const struct linkmap_verdicts *verdicts, int from, int to, int but)
 {
     for (int i = 0; i < verdicts->count; i++) {
@@ -158,7 +158,7 @@ static bool is_suspected(const struct linkmap_verdicts *verdicts, int from, int 
     return false;
 }
 
-/* ---- which links are timed again ------------------------------------------------------------- */
+/* ---- links to time again --------------------------------------------------------------------- */
 
 enum { CONTROL = -1 };
 
@@ -251,8 +251,8 @@ static struct plan make_plan(const struct linkmap_verdicts *verdicts, double sec
 
 /* ---- one link alone -------------------------------------------------------------------------- */
 
-/* Times the planned links in turn, ALONE_VISITS times, to times_ns[link * ALONE_VISITS + visit] on
-   their first points. False on all points if a signal ended that. */
+/* Times the planned links one after the other, ALONE_VISITS times, to times_ns[link * ALONE_VISITS
+   + visit] on their first points. False on all points if a signal ended that. */
 static bool time_in_turn(const struct plan *plan, double *times_ns)
 {
     const struct linkmap_points *const points = plan->map->links->points;

@@ -15,7 +15,7 @@ enum { LINKMAP_POINTS_MIN = 4 };
 enum { LINKMAP_POINTS_FOR_SIGMA = 8 };
 
 /* The usual time of a link, the effects of single points, and two groups of points, if links
-   between them take another time than within. It is the same on all points, but for the point's own
+   between them take another time than within. It is the same on all points, except the point's own
    times; its memory grows with the number of points, not with its square. */
 enum { LINKMAP_GROUPS_MAX = 2 };
 struct linkmap_map {

@@ -10,7 +10,7 @@
 static const double undisturbed[] = {0.05, 0.25};
 enum { CHOICES = sizeof undisturbed / sizeof *undisturbed };
 
-/* Writes these quantiles of `values`, using `sorted` for as many values. */
+/* Writes these quantiles of `values`. `sorted` has room for all values. */
 static void find_undisturbed(const double *values, size_t count, double *sorted,
                              double quantiles[CHOICES])
 {

@@ -9,9 +9,8 @@
  * reached the barrier, and in a shared queue its part of the barrier lies right behind the message:
  * the wait for the message takes that part in, too, and the barrier costs less than without a
  * message, by as much as the overhead of a small message. So the measuring rank sends its partner a
- * token, a message of no bytes, before it enters the barrier, and the partner waits for the token
- * first: nothing but the message can be there to be waited for. Loops with and without a message
- * have the token alike.
+ * token, an empty message, before it enters the barrier, and the partner first waits for the token.
+ * Loops with and without a message have the token alike.
  *
  * Only the loops that give the overhead have a token. Without work the token would travel together
  * with the message and hide a part of the transfer time, or let one end leave the barrier well

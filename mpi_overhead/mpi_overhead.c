@@ -24,6 +24,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "mpi_overhead/mpi_overhead.h"
+#include "mpi_overhead/warnings.h"
 
 #include <math.h>
 
@@ -47,7 +48,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
                             "pairs need an even number of processes, got %d: use mpirun -np 2, "
                             "4 ...%s",
                             run->job.ranks, run->job.ranks == 1 ? BC_LAUNCHER_HINT : "");
-    /* A new buffer is there before the former is freed. */
+    /* --buffers=new allocates the new buffer before it frees the old one. */
     const double buffers = p->buffers == BC_BUFFERS_NEW ? 2.0 : 1.0;
     const int64_t bytes = bc_size_list_max(&p->sizes);
     const double max_bytes = bc_run_usable_bytes(run, BC_MEMORY_SHARE, false) / buffers;
@@ -62,18 +63,15 @@ static bool complete(void *state, struct bc_error *error)
     return !bc_memory_is_asked(&p->memory) || bc_memory_complete(&p->memory, error);
 }
 
-/* ---- what all rows share --------------------------------------------------------------------- */
+/* ---- shared by all rows ---------------------------------------------------------------------- */
 
-/* Says how many pairs cross nodes, and whether the reported one does. Collective. */
+/* Notes how many pairs cross nodes, and that the reported one doesn't. Collective. */
 static void note_pairs(const struct mpi_overhead *bench, int partner)
 {
     const struct bc_job *const job = &bench->run->job;
     bc_crossing_note(job, bench->run->output, "", partner);
     if (job->nodes > 1 && !bench->parameters.all_pairs && !bc_crosses_nodes(job, partner))
-        bc_output_remark(bench->run->output, "note",
-                         "the reported pair, ranks 0 and %d, is on one node: --all-pairs reports "
-                         "all of them",
-                         partner);
+        bc_output_remark(bench->run->output, OVERHEAD_NOTE_ONE_NODE, partner);
 }
 
 static void open_overhead(struct mpi_overhead *bench, struct bc_run *run)
@@ -122,8 +120,8 @@ static void close_overhead(struct mpi_overhead *bench)
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-/* With --verbose, says what the specification's program says before it starts. */
-static void tell_start(const struct mpi_overhead *bench, int pair)
+/* With --verbose, prints the first lines of the specification's program. */
+static void print_start(const struct mpi_overhead *bench, int pair)
 {
     const struct overhead_parameters *const p = &bench->parameters;
     struct bc_output *const output = bench->verbose;
@@ -151,22 +149,21 @@ static void tell_start(const struct mpi_overhead *bench, int pair)
                      bench->run->max_clock.resolution_ns * 1e-3);
 }
 
-/* Says what would find the knee that was not found in the row that comes next. */
-static void tell_no_knee(const struct mpi_overhead *bench, bool in_time, bool is_disturbed)
+/* Notes why no knee was found in the row that comes next, and a remedy. */
+static void note_no_knee(const struct mpi_overhead *bench, bool in_time, bool is_disturbed)
 {
-    const char *advice = "no amount of work got beyond the transfer in its time: --max-time gives "
-                         "it more";
-    if (bench->parameters.base_threshold > 0.0 && in_time)
-        advice = "base_t rose with the work, so no iteration took --thresh times as long: lower "
-                 "--bthresh";
+    struct bc_output *const output = bench->run->output;
+    const long long row = (long long)bench->run->rows + 1;
     if (is_disturbed)
-        advice = "iter_t - work_t is below 0 or above base_t: rerun on a quiet machine";
-    bc_output_remark(bench->run->output, "note", "row %lld: %s", (long long)bench->run->rows + 1,
-                     advice);
+        bc_output_remark(output, OVERHEAD_NOTE_IMPOSSIBLE, row);
+    else if (bench->parameters.base_threshold > 0.0 && in_time)
+        bc_output_remark(output, OVERHEAD_NOTE_BASE_ROSE, row);
+    else
+        bc_output_remark(output, OVERHEAD_NOTE_NO_KNEE, row);
 }
 
-/* The rounds of a visit with -b auto: a share of a fixed number of iterations, or as the settings
-   say. */
+/* Returns the plan of a visit with -b auto: a share of a fixed number of iterations, or the
+   settings' plan. */
 static struct bc_plan plan_of(const struct mpi_overhead *bench, const struct overhead_row *row,
                               double seconds)
 {
@@ -215,7 +212,7 @@ static void measure(struct mpi_overhead *bench, struct bc_visit *visit)
                      true, MEMORY_ADVICE);
     bc_amount_create(&x->message, row->bytes, MPI_BYTE);
     if (bench->run->visit == 0)
-        tell_start(bench, bc_node_order_rank(&bench->by_node, row->pair));
+        print_start(bench, bc_node_order_rank(&bench->by_node, row->pair));
     overhead_prepare_data(x);
     if (overhead_is_fitted(bench)) {
         const double end_s = bc_elapsed_s() + visit->seconds;
@@ -236,7 +233,7 @@ static void write_row(const struct mpi_overhead *bench, struct overhead_row *row
     struct overhead_result result = {0};
     overhead_conclude(bench, row, &result);
     if (result.outcome.status == overhead_no_knee)
-        tell_no_knee(bench, row->store.in_time, result.is_disturbed);
+        note_no_knee(bench, row->store.in_time, result.is_disturbed);
     bc_write_row(bench->run, &result);
 }
 
@@ -263,7 +260,7 @@ static const char *varying_keys(const struct overhead_parameters *p)
     return p->both ? "direction," : "";
 }
 
-/* A buffer, what it is to hold, and a new one before the former is freed. */
+/* A buffer, its contents, and a new buffer that is allocated before the old one is freed. */
 static void open_memory(struct mpi_overhead *bench, struct bc_run *run)
 {
     const struct overhead_parameters *const p = &bench->parameters;

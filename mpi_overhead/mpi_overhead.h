@@ -50,7 +50,7 @@ struct overhead_exchange {
     int64_t wrong;      /* messages that arrived wrong on this rank */
 };
 
-/* Whether messages go to this rank. */
+/* True if messages go to this rank. */
 static inline bool overhead_receives(const struct overhead_exchange *exchange)
 {
     return exchange->measures == (exchange->direction == OVERHEAD_RECEIVE);
@@ -151,8 +151,7 @@ void overhead_conclude(const struct mpi_overhead *bench, struct overhead_row *ro
 /* ---- search.c: the amount of work beyond the knee; collective over MPI_COMM_WORLD -------------
  */
 
-/* Returns the iterations of all loops together; 0: as many as the precision needs, or as --samples
-   says. Local. */
+/* Returns the iterations of all loops together; 0: set by the precision or --samples. Local. */
 int64_t overhead_fixed_iterations(const struct mpi_overhead *bench);
 
 /* Finds the work beyond the knee, and the length of loops with it, in about `seconds` (significant

@@ -15,19 +15,15 @@ const struct bc_option overhead_options[OVERHEAD_OPTIONS] = {
     {"all-pairs", BC_FLAG, AT(all_pairs),
      .help = "a row for each pair of ranks, not for rank 0's only"},
     {"iterations", BC_SIZE, AT(iterations), .short_name = 'i', .argument = "N", .min = 1,
-     .max = 1e9, .zero = "calculated",
-     .help = "iterations where the overhead is measured, in about 25 loops; with -b RATIO in the "
-             "loop for each amount of work"},
+     .max = 1e9, .zero = "calculated", .help = "iterations behind the overhead, in about 25 loops"},
     {"msgsize", BC_SIZE_LIST, AT(sizes), .short_name = 'm', .alias = "sizes", .argument = "SIZES",
      .min = 0, .max = BC_ELEMENTS_MAX,
-     .help = "message sizes in bytes: one, a list (0,8,1K), a range (1:4M, doubling) or both"},
+     .help = "message sizes in bytes: a list (0,8,1K), a range (1:4M) or both"},
     {"thresh", BC_REAL, AT(threshold), .short_name = 't', .argument = "RATIO", .min = 1.0,
      .max = 1000, .help = "raise the work until an iteration takes base_t times this"},
     {"bthresh", BC_REAL, AT(base_threshold), .short_name = 'b', .argument = "RATIO", .word = "auto",
      .word_value = 0, .min = 1.0, .max = 1000,
-     .help = "auto: find the knee by a fit to all points; RATIO: as specified, base_t is the "
-             "running average of the iterations that take at most RATIO times that, without "
-             "intervals, and the search runs in full unless --max-time is given"},
+     .help = "auto: find the knee by a fit; RATIO: as specified"},
     {"nohdr", BC_FLAG, AT(no_header), .short_name = 'n', .help = "the same as --no-header"},
     {"verbose", BC_FLAG, AT(verbose), .short_name = 'v',
      .help = "print partial results: the times for each amount of work"},

@@ -109,7 +109,7 @@ int64_t overhead_fixed_iterations(const struct mpi_overhead *bench)
 
 /* ---- -b auto --------------------------------------------------------------------------------- */
 
-/* The iterations of a loop: as many as take about LOOP_NS, or a fixed number over LOOPS. */
+/* Returns the iterations of a loop: those that take about LOOP_NS, or a fixed number over LOOPS. */
 static int64_t iterations_for(const struct mpi_overhead *bench, double iteration_ns)
 {
     enum { LOOPS = 25 }; /* the specified numbers are multiples of it */
@@ -152,7 +152,7 @@ static size_t find_points(struct mpi_overhead *bench, double seconds, struct kne
                          (long long)iterations_for(bench, 0.0), POINT_ROUNDS_MAX);
     else
         bc_output_remark(bench->verbose, "verbose",
-                         "Using as many iterations per work value as take %g uS, in each of up to "
+                         "Using the iterations that take %g uS per work value, in each of up to "
                          "%d loops",
                          LOOP_NS * 1e-3, POINT_ROUNDS_MAX);
     write_table_head(bench);

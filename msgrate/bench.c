@@ -1,4 +1,5 @@
 #include "msgrate/bench.h"
+#include "msgrate/warnings.h"
 
 #include "common/job/job.h"
 #include "common/memory/allocate.h"
@@ -20,13 +21,10 @@ static void create_flush(struct msgrate_bench *bench)
         bc_abort("no memory for a flush of %lld bytes", (long long)bytes[0]);
     struct bc_output *const output = bench->run->output;
     if (bytes[0] == 0)
-        bc_output_remark(output, "note",
-                         "the caches are not flushed: rates are those of warm caches");
+        bc_output_remark(output, MSGRATE_NOTE_WARM);
     else if (bytes[0] < bytes[1])
-        bc_output_remark(output, "warning",
-                         "the flush, %lld bytes, is smaller than the last-level cache, %lld bytes, "
-                         "which may keep some of the messages: -c llc flushes all of it",
-                         (long long)bytes[0], (long long)bytes[1]);
+        bc_output_remark(output, MSGRATE_WARNING_SMALL_FLUSH, (long long)bytes[0],
+                         (long long)bytes[1]);
 }
 
 void msgrate_open(struct msgrate_bench *bench, struct bc_run *run)
@@ -34,13 +32,12 @@ void msgrate_open(struct msgrate_bench *bench, struct bc_run *run)
     bench->run = run;
     msgrate_peers_create(bench);
     if (bench->parameters.lowers_peers)
-        bc_output_remark(run->output, "note", "%d peer%s: the default, %lld, needs more processes",
-                         bench->npeers, bench->npeers == 1 ? "" : "s",
+        bc_output_remark(run->output, MSGRATE_NOTE_FEWER_PEERS, bench->npeers,
+                         bench->npeers == 1 ? "" : "s",
                          (long long)msgrate_default_parameters.peers);
     create_flush(bench);
     if (run->job.ranks % 2 != 0)
-        bc_output_remark(run->output, "note",
-                         "single direction: rank %d rests and doesn't count, for want of a partner",
+        bc_output_remark(run->output, MSGRATE_NOTE_RESTS,
                          bc_node_order_rank(&bench->by_node, run->job.ranks - 1));
 }
 
@@ -160,6 +157,5 @@ void msgrate_conclude(const struct msgrate_bench *bench, struct msgrate_row *row
     r->total_rate_per_s = r->rate_per_s * (row->one_partner ? ranks / 2 * 2 : ranks);
     const int64_t wrong = bc_sum_wrong(row->wrong, &r->iterations.outcome);
     if (wrong > 0)
-        bc_output_remark(bench->run->output, "warning",
-                         "wrong data in %lld messages, counted over ranks", (long long)wrong);
+        bc_output_remark(bench->run->output, MSGRATE_WARNING_WRONG_DATA, (long long)wrong);
 }

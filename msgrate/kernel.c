@@ -57,9 +57,10 @@ static void exchange_single(struct msgrate_exchange *x)
         wait_all(x, post_receives(x, msgrate_arriving(x, 0), 0, x->requests));
 }
 
-/* In each step, receives come from a rank as far away on one side as sends go on the other. The
-   specification has both from and to peer i: with two peers or more, every rank would then wait
-   for messages that its peer sends only after the messages that the peer itself waits for. */
+/* In each step, receives come from a rank at the same distance on one side as the sends' target on
+   the other. The specification has both from and to peer i: with two peers or more, every rank
+   would then wait for messages that its peer sends only after those for which the peer itself
+   waits. */
 static void exchange_pair_based(struct msgrate_exchange *x)
 {
     const int n = x->messages.npeers;

@@ -18,6 +18,7 @@
  */
 #include "common/run/program.h"
 #include "msgrate/access.h"
+#include "msgrate/warnings.h"
 
 #include <mpi.h>
 
@@ -80,10 +81,8 @@ static void open_rma(struct msgrate_bench *bench, struct bc_run *run)
     const struct bc_job *const job = &run->job;
     msgrate_open(bench, run);
     if (threads > 1 && threads * job->max_per_node > job->min_allowed_processors)
-        bc_output_remark(run->output, "warning",
-                         "%lld threads on each of %d ranks have to share %d processors: rates are "
-                         "mostly the scheduler's",
-                         (long long)threads, job->max_per_node, job->min_allowed_processors);
+        bc_output_remark(run->output, MSGRATE_WARNING_THREADS, (long long)threads,
+                         job->min_allowed_processors);
 }
 
 static void list_rows(const struct msgrate_bench *bench)

@@ -28,8 +28,7 @@ const struct msgrate_parameters msgrate_default_parameters = {
 const struct bc_option msgrate_options[MSGRATE_OPTIONS] = {
 #include "msgrate/shared_options.def"
     {"machine-readable", BC_FLAG, AT(machine_readable), .short_name = 'o',
-     .help = "one line of bare values a size: job_size npeers niters nmsgs nbytes cache_size ppn, "
-             "then the rates of single direction, pair-based, pre-post and all-start"},
+     .help = "one line of values a size, ending with the four rates"},
     BC_MEMORY_OPTIONS(AT(memory)),
     BC_BUFFERS_OPTION(AT(buffers)),
 };
@@ -39,12 +38,9 @@ const struct bc_option msgrate_rma_options[MSGRATE_RMA_OPTIONS] = {
     {"transfer", BC_CHOICE, AT(transfer), .short_name = 'u', .choices = "put|get",
      .help = "MPI_Put or MPI_Get"},
     {"sync", BC_CHOICE, AT(sync), .short_name = 'r', .choices = "all|fence|lock|pscw|flush",
-     .help = "synchronisation: fence; lock and unlock; post, start, complete and wait; or flush "
-             "inside one lock_all"},
+     .help = "synchronisation; flush: inside one lock_all"},
     {"threads", BC_INTEGER, AT(threads), .short_name = 't', .argument = "N", .min = 1,
-     .max = THREADS_MAX,
-     .help = "threads of a process that transfer messages at the same time (with more than 1: "
-             "MPI_THREAD_MULTIPLE)"},
+     .max = THREADS_MAX, .help = "threads of a process that transfer messages at the same time"},
 };
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -108,7 +104,8 @@ static int buffers_of(const struct msgrate_parameters *p, const struct bc_run *r
 
 double msgrate_device_bytes(const struct msgrate_parameters *p, const struct bc_run *run)
 {
-    /* What a buffer is to hold is there, too; a new buffer is there before the former is freed. */
+    /* Each buffer and its contents; --buffers=new allocates a buffer before it frees the old one.
+     */
     const int buffers = 2 * buffers_of(p, run) + (p->buffers == BC_BUFFERS_NEW);
     return (double)buffers * (double)p->peers * (double)p->messages *
            (double)bc_size_list_max(&p->sizes);
@@ -125,8 +122,7 @@ static bool fit_memory(const struct msgrate_parameters *p, const struct bc_run *
                             (long long)p->messages, (long long)p->peers,
                             INT_MAX / 2 / (long long)p->peers);
     const int64_t largest = bc_size_list_max(&p->sizes);
-    /* With a GPU also those of the staged counterpart; a new buffer is there before the former is
-       freed. */
+    /* Buffers of the staged counterpart, too, with a GPU; --buffers=new as above. */
     const int buffers = buffers_of(p, run) * (strcmp(p->memory.words, "host") == 0 ? 1 : 2) +
                         (p->buffers == BC_BUFFERS_NEW);
     const double flush = (double)p->cache_bytes;
@@ -162,7 +158,7 @@ bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error)
     if (!fit_peers(p, run->job.ranks, error))
         return false;
     if (flushes_llc(p) && p->cache_bytes == 0)
-        return bc_error_set(error, "--cache: llc: this system doesn't say how large the last-level "
-                                   "cache is: use a size");
+        return bc_error_set(error,
+                            "--cache: llc: the last-level cache's size is unknown: use a size");
     return fit_memory(p, run, error);
 }

@@ -1,6 +1,7 @@
 #include "common/mpi/harness.h"
 #include "common/memory/allocate.h"
 #include "msgrate/bench.h"
+#include "msgrate/warnings.h"
 
 bool msgrate_peers_distinct(int ranks, int count, int stride)
 {
@@ -77,18 +78,13 @@ static void count_within(void *context, int first, int strides, int64_t *within)
     bc_harness_allreduce(MPI_IN_PLACE, within, strides, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* Says how far peers are apart, and how many peers and partners are on other nodes. Collective. */
+/* Notes how far peers are apart, and how many peers and partners are on other nodes. Collective. */
 static void note_peers(const struct msgrate_bench *bench)
 {
     const struct bc_job *const job = &bench->run->job;
     const int pct = bc_crossing_pct(job, bench->sends, bench->npeers);
-    bc_output_remark(
-        bench->run->output, "note",
-        bench->parameters.stride > 0
-            ? "distance between peers, by node: %d, which puts %d %% of them on other nodes"
-            : "distance between peers, by node: %d, which puts the most, %d %%, on other "
-              "nodes (-n sets it)",
-        bench->stride, pct);
+    bc_output_remark(bench->run->output, MSGRATE_NOTE_DISTANCE, bench->stride, pct,
+                     bench->parameters.stride > 0 ? "" : ", the most: -n sets the distance");
     bc_crossing_note(job, bench->run->output, "single direction", bench->partner);
 }
 

@@ -17,6 +17,7 @@
 #include "common/mpi/harness.h"
 #include "common/memory/allocate.h"
 #include "noise/noise.h"
+#include "noise/warnings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,26 +41,19 @@ enum { BLOCK_MIN = 16, BLOCK_MAX = 4096 };
 /* Min length of a stop, in steps of the clock. */
 #define CLOCK_STEPS 4.0
 
-/* ---- what all visits share ------------------------------------------------------------------- */
+/* ---- shared by all visits -------------------------------------------------------------------- */
 
 static void describe_quanta(const struct noise *noise)
 {
     struct bc_output *const output = noise->run->output;
     const double asked_ns = noise->parameters.min_stop_us * 1e3;
     if (noise->units == 0)
-        bc_output_remark(output, "warning",
-                         "the clock doesn't advance while a program works: interruptions can't be "
-                         "seen");
+        bc_output_remark(output, NOISE_WARNING_CLOCK_STANDS);
     if (noise->min_stop_ns > asked_ns)
-        bc_output_remark(
-            output, "warning",
-            "--min-stop: the clock is too coarse for %.2f us: interruptions count from "
-            "%.2f us on",
-            asked_ns * 1e-3, noise->min_stop_ns * 1e-3);
+        bc_output_remark(output, NOISE_WARNING_MIN_STOP, asked_ns * 1e-3,
+                         noise->min_stop_ns * 1e-3);
     if (noise->run->job.shares_processors)
-        bc_output_remark(output, "note",
-                         "no predicted_pct: ranks share processors, and interrupt each other "
-                         "differently in steps");
+        bc_output_remark(output, NOISE_NOTE_NO_PREDICTION);
     const struct bc_global_clock_report report = bc_global_clock_report(noise->clock);
     bc_output_meta(output, "global_clock_error_us", "%.3f", report.error_ns * 1e-3);
 }
@@ -118,7 +112,7 @@ static void close_noise(struct noise *noise)
 
 /* ---- a visit --------------------------------------------------------------------------------- */
 
-/* The samples of a visit: its part of --samples, at least 1; 0: as many as fit into the time. */
+/* Returns the samples of a visit: its part of --samples, at least 1; 0: limited by time only. */
 static int64_t samples_of_visit(const struct bc_run *run)
 {
     const int64_t part = bc_part_of_visit(run->settings.samples, run);
@@ -200,7 +194,7 @@ static int64_t next_block(const struct noise *noise, const struct tally *tally, 
     return next;
 }
 
-/* All ranks do steps, for `seconds` or as many as --samples. Collective. */
+/* Takes steps on all ranks, for `seconds` or the number of --samples. Collective. */
 static void step(struct noise *noise, struct noise_steps *steps, double seconds)
 {
     static noise_kernel_fn *const kernels[NOISE_OPERATIONS] = {noise_barrier_steps,

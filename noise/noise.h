@@ -1,5 +1,5 @@
 /*
- * What the files of noise share: options, the columns of a row, and what is kept of a run.
+ * Types that the files of noise share: options, the columns of a row, and the state of a run.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "common/sync_clock/global_clock.h"
 #include "noise/sources.h"
 
-/* Which parts of the job get a row. */
+/* Parts of the job that get a row. */
 enum noise_per { NOISE_PER_HOST, NOISE_PER_RANK };
 
 /* The operations that end a step. */
@@ -50,7 +50,7 @@ struct noise_result {
 
 extern const struct bc_table noise_table;
 
-/* What is kept of the steps of a visit, in ns and percent; NAN: the visit was cut short. */
+/* Values of the steps of a visit, in ns and percent; NAN: the visit was cut short. */
 enum noise_step_value {
     NOISE_STEP_MEAN,     /* mean time of a step */
     NOISE_STEP_USUAL,    /* usual time */
@@ -94,7 +94,8 @@ noise_kernel_fn noise_quanta, noise_barrier_steps, noise_allreduce_steps;
    which are on the clock that ranks share. Collective. */
 void noise_write_rows(const struct noise *noise, struct noise_stops *stops);
 
-/* Writes what all ranks saw to the file of --dump-samples, if there is one, in turn, so that rank 0
-   has the stops of one at a time. `visits`, on rank 0: of all ranks, in their order. Collective. */
+/* Writes the stops of all ranks to the file of --dump-samples, if any, rank by rank, so that rank 0
+   has those of one rank at a time. `visits`, on rank 0: of all ranks, in their order. Collective.
+ */
 void noise_dump_stops(const struct noise *noise, const struct noise_stops *stops,
                       const struct noise_watch *visits);

@@ -53,7 +53,7 @@ static const size_t searched[SEARCHES] = {256, SEARCHED_MAX};
 #define FOLLOWED 0.25
 #define LOST 3.0
 
-/* ---- whether it is a clock ------------------------------------------------------------------- */
+/* ---- clocks ---------------------------------------------------------------------------------- */
 
 /* Stops that are due at origin_s + k * period_s. */
 struct clock {
@@ -159,7 +159,7 @@ static bool make_clock(const struct noise_search *search, const struct noise_pea
     return false;
 }
 
-/* ---- its stops ------------------------------------------------------------------------------- */
+/* ---- stops of a clock ------------------------------------------------------------------------ */
 
 /* The stops of a clock: in each period the one nearest to when it is due. */
 struct member {

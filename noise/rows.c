@@ -3,6 +3,7 @@
 #include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "noise/noise.h"
+#include "noise/warnings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ static void set_ranks(struct noise_result *result, const int *ranks, int count)
         snprintf(result->ranks, sizeof result->ranks, "%d ranks, the first %d", count, ranks[0]);
 }
 
-/* ---- what rank 0 knows of each rank ---------------------------------------------------------- */
+/* ---- reports of ranks to rank 0 -------------------------------------------------------------- */
 
 struct report {
     int rank, group; /* group: the number of the host or rank that has a row */
@@ -283,8 +284,7 @@ static void name_hosts(const struct noise *noise, const struct report *reports,
         memcpy(result->host, list[0]->host, sizeof result->host);
     } else if (count < noise->run->job.ranks) {
         char *const text = bc_hosts_format(&hosts);
-        bc_output_remark(noise->run->output, "note", "source %s %s is on %s", result->source,
-                         result->about, text);
+        bc_output_remark(noise->run->output, NOISE_NOTE_HOSTS, result->source, result->about, text);
         free(text);
     }
     bc_hosts_free(&hosts);
@@ -321,22 +321,12 @@ static void warn_of_steps(const struct noise *noise, const struct noise_steps *s
     const double expected_ns = (1.0 + WORK_OFF) * bc_work_ns(&noise->rate, steps->units) +
                                USUAL_MAX * shortest_operation_ns(noise, steps);
     if (result->usual_ns > expected_ns + noise->min_stop_ns)
-        bc_output_remark(output, "warning",
-                         "%s, grain_us %lld: the usual step takes %.3f us, the shortest %.3f: "
-                         "slowdown_pct is too low, since usual steps are interrupted, too",
-                         name, (long long)steps->grain_us, result->usual_ns * 1e-3,
-                         steps->min_ns * 1e-3);
+        bc_output_remark(output, NOISE_WARNING_USUAL_STEPS, name, (long long)steps->grain_us);
     else if ((double)steps->stopped > STOPPED_MAX * (double)steps->judged)
-        bc_output_remark(output, "warning",
-                         "%s, grain_us %lld: %.0f %% of the steps take longer than usual: "
-                         "slowdown_pct is too low, since usual steps are interrupted, too",
-                         name, (long long)steps->grain_us,
+        bc_output_remark(output, NOISE_WARNING_MANY_STEPS, name, (long long)steps->grain_us,
                          100.0 * (double)steps->stopped / (double)steps->judged);
     if (isnan(result->slowdown_pct.value))
-        bc_output_remark(
-            output, "note",
-            "%s, grain_us %lld: no slowdown_pct: too few or too short steps (--max-time, --grain)",
-            name, (long long)steps->grain_us);
+        bc_output_remark(output, NOISE_NOTE_NO_SLOWDOWN, name, (long long)steps->grain_us);
 }
 
 /* The predicted slowdown of steps on rank 0. Collective. */
@@ -384,16 +374,11 @@ static struct noise_result steps_result(const struct noise *noise, const struct 
 
 static void warn_of_left_out(const struct noise *noise, const struct report *reports)
 {
-    int64_t most = 0;
+    bool any = false;
     for (int rank = 0; rank < noise->run->job.ranks; rank++)
-        if (reports[rank].left_out > most)
-            most = reports[rank].left_out;
-    if (most > 0)
-        bc_output_remark(
-            noise->run->output, "warning",
-            "a rank was interrupted more than %d times: up to %lld later blocks of quanta are left "
-            "out",
-            NOISE_STOPS_MAX, (long long)most);
+        any = any || reports[rank].left_out > 0;
+    if (any)
+        bc_output_remark(noise->run->output, NOISE_WARNING_LIST_FULL, NOISE_STOPS_MAX);
 }
 
 /* Writes all rows, behind all remarks on them; rank 0. */

@@ -67,7 +67,7 @@ struct noise_amount noise_amount_over_visits(const struct bc_run *run,
 /* Max number of periods of a rank; and of a stop that isn't periodic. */
 enum { NOISE_PERIODS_MAX = 16, NOISE_NO_PERIOD = -1 };
 
-/* Whether two periods differ by less than their intervals, or by very little. Local. */
+/* True if two periods differ by less than their intervals, or by very little. Local. */
 bool noise_is_same_period(const struct noise_period *a, const struct noise_period *b);
 
 /* Finds periodic stops, and returns the number of their periods: found[0] to found[result - 1].

@@ -107,7 +107,7 @@ static void find_background(struct comparison *c, const bool *chosen)
 
 /* ---- a rank against it ----------------------------------------------------------------------- */
 
-/* What is compared, and the sources found so far. */
+/* The counts that are compared, and the sources found so far. */
 struct search {
     struct comparison no_period, all;
     const struct noise_limits *limits;
@@ -116,7 +116,7 @@ struct search {
     int count;
 };
 
-/* Whether a rank has significantly more stops of a class than the background: by Student's
+/* True if a rank has significantly more stops of a class than the background: by Student's
    intervals of the differences of parts and of visits, and by far more than ranks differ. */
 static bool has_more(const struct search *s, const struct comparison *c, int rank, int class)
 {

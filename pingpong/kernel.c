@@ -81,7 +81,7 @@ static void put_staged(struct pingpong_game *g)
     g->pattern->move(g);
 }
 
-/* What arrives is brought to the device, and from there to where the partner gets it. */
+/* Copies arrived data to the device, and from there to where the partner gets it. */
 static void pass_on(struct pingpong_game *g)
 {
     copy_in(g);

@@ -28,13 +28,14 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "pingpong/pingpong.h"
+#include "pingpong/warnings.h"
 
 /* The main columns where buffers lie on a device. */
 #define MEMORY_COLUMNS                                                                             \
     "pattern,sync,blksize,latency_us,staged_us,direct_gain_pct,direct_gain_lo_pct,"                \
     "direct_gain_hi_pct,direct_verdict,status"
 
-/* What would do where buffers don't fit into a GPU's memory. */
+/* The remedy if buffers don't fit into a GPU's memory. */
 #define MEMORY_ADVICE "a smaller --max-ndata"
 
 /* The maximum number of sizes in a sweep: 2^0 to 2^40. */
@@ -100,14 +101,10 @@ static void note_limits(const struct pingpong_parameters *p, const struct bc_run
 {
     const struct pingpong_limits *const limits = &p->limits;
     if (p->lowered)
-        bc_output_remark(run->output, "note",
-                         "at most %lld values: more do not fit into memory or /dev/shm",
-                         (long long)limits->max_ndata);
+        bc_output_remark(run->output, PINGPONG_NOTE_MAX_NDATA, (long long)limits->max_ndata);
     if (has_many(p) && limits->max_blocks < limits->max_ndata &&
         !bc_option_given(&run->options, "max-blocks"))
-        bc_output_remark(run->output, "note",
-                         "many puts and gets: at most %lld blocks%s: --max-blocks=N sets it",
-                         (long long)limits->max_blocks,
+        bc_output_remark(run->output, PINGPONG_NOTE_MAX_BLOCKS, (long long)limits->max_blocks,
                          run->job.shares_processors ? ", since ranks share processors" : "");
 }
 
@@ -198,7 +195,7 @@ static void list_arranged(const struct pingpong *pingpong, int arrangement)
         }
 }
 
-/* Lists rows, and says which arrangements are left out, and how many pairs of others cross nodes.
+/* Lists rows; notes arrangements that are left out, and how many pairs of others cross nodes.
    Collective. */
 static void list_rows(const struct pingpong *pingpong)
 {
@@ -209,9 +206,7 @@ static void list_rows(const struct pingpong *pingpong)
             bc_crossing_note(&run->job, run->output, name, find_part(pingpong, a).partner);
             list_arranged(pingpong, a);
         } else if (pingpong->parameters.arrangements.chosen[a]) {
-            bc_output_remark(run->output, "note",
-                             "no %s: it needs an even number of at least 4 processes, got %d", name,
-                             run->job.ranks);
+            bc_output_remark(run->output, PINGPONG_NOTE_LEFT_OUT, name, run->job.ranks);
         }
     }
 }

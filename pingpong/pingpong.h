@@ -10,7 +10,7 @@
 
 /* ---- shapes of data (patterns.c) ------------------------------------------------------------- */
 
-/* What data a transfer moves: `count` blocks of `blksize` values, whose starts are `stride` values
+/* The data of a transfer: `count` blocks of `blksize` values, whose starts are `stride` values
    apart. Values are doubles. */
 struct pingpong_shape {
     int64_t count, blksize, stride;
@@ -28,7 +28,7 @@ static inline int64_t pingpong_nextent(const struct pingpong_shape *shape)
     return (shape->count - 1) * shape->stride + shape->blksize;
 }
 
-/* Whether value i, which must be below nextent, is moved. */
+/* True if value i, which must be below nextent, is moved. */
 static inline bool pingpong_moves(const struct pingpong_shape *shape, int64_t i)
 {
     return shape->count == 1 || i % shape->stride < shape->blksize;
@@ -43,7 +43,7 @@ enum pingpong_sweep {
                              extent is twice as large */
 };
 
-/* What limits a run's shapes. */
+/* Limits of a run's shapes. */
 struct pingpong_limits {
     int64_t min_ndata;  /* values of contiguous data; a power of two */
     int64_t max_ndata;  /* values; a power of two */
@@ -118,7 +118,7 @@ struct pingpong_part {
 /* "single", "multiple", "crossing". */
 const char *pingpong_arrangement_name(int arrangement);
 
-/* Whether `ranks` ranks can be arranged like this: single needs 2, the others an even number of at
+/* True if `ranks` ranks can be arranged like this: single needs 2, the others an even number of at
    least 4 (with 2 they are single). */
 bool pingpong_can_arrange(int arrangement, int ranks);
 

@@ -101,26 +101,26 @@ class TwoNodes(PlacementCase):
         """Of five ranks by node, 0, 2, 4, 1, 3, the last one rests."""
         found = self.launched(f"msgrate/{program}", *MSGRATE_ONCE, "--check", *options, ranks=5)
         assert found.cells("status") == {"ok"}
-        assert found.has("single direction: rank 3 rests and doesn't count, for want of a partner")
+        assert found.has("single direction: rank 3 rests, since it has no partner")
         # Of 0, 2, 4 | 1, 3 each goes two places on: 0 to 4, 2 to 1, 4 to 3, 1 to 0, 3 to 2; and in
         # the single direction 0 to 4, 2 to 1. Posts go the other way.
         assert {frozenset(pair) for pair in found.sent | {START_UP}} == {
             frozenset(pair) for pair in ((0, 4), (2, 1), (4, 3), (1, 0), (3, 2))}
         assert found.cells("ppn") == {"2"}
-        assert found.has("distance between peers, by node: 2, which puts the most, 80 %, on other nodes "
-                         "(-n sets it)"), found.notes
+        assert found.has("peers are 2 ranks apart, by node: 80 % of them on other nodes, the most: "
+                         "-n sets the distance"), found.notes
         assert found.has("single direction: 50 % of the pairs cross nodes")
 
     def test_msgrate(self):
         """The default puts all peers on the other node; another distance need not."""
         found = self.launched("msgrate/msgrate", *MSGRATE_ONCE)
         assert found.sent == both_ways((0, 1), (2, 3))
-        assert found.has("distance between peers, by node: 2, which puts the most, 100 %, on other nodes "
-                         "(-n sets it)"), found.notes
+        assert found.has("peers are 2 ranks apart, by node: 100 % of them on other nodes, the most: "
+                         "-n sets the distance"), found.notes
         assert found.has("single direction: 100 % of the pairs cross nodes")
         found = self.launched("msgrate/msgrate", "-n", "1", *MSGRATE_ONCE)
         assert found.sent == {(0, 2), (2, 1), (1, 3), (3, 0), (0, 1), (2, 3)}
-        assert found.has("distance between peers, by node: 1, which puts 50 % of them on other nodes"), found.notes
+        assert found.has("peers are 1 ranks apart, by node: 50 % of them on other nodes"), found.notes
 
     def test_slowest_rank(self):
         """Of six ranks rank 2 is slow, which is in the second place; its partner, which waits for it,

@@ -1,0 +1,27 @@
+/* Notes and warnings of linkmap, in the form of common/result/warnings.h. */
+#pragma once
+
+#define LINKMAP_NOTE_POINTS "note", "%lld link%s between %d %s, timed in %d round%s of %d at a time"
+
+#define LINKMAP_NOTE_NO_VERDICTS "note", "no verdicts: they need at least %d %s"
+
+#define LINKMAP_WARNING_NO_FILE                                                                    \
+    "warning", "--exclude: no file was written, since there are no verdicts"
+
+#define LINKMAP_WARNING_UNWRITABLE "warning", "--exclude: %.200s: cannot be written: %s"
+
+/* Two times within groups, and two between them. */
+#define LINKMAP_NOTE_GROUPS                                                                        \
+    "note", "%d bytes: two groups: a link takes %.3f, %.3f us within them, %.3f, %.3f us between"
+
+#define LINKMAP_NOTE_COARSE                                                                        \
+    "note", "%d bytes: times vary, by routes or load: only links that take %.0f %% longer are "    \
+            "suspected"
+
+#define LINKMAP_WARNING_FEW_VISITS                                                                 \
+    "warning", "%d bytes: verdicts rest on %d visit%s: use more --visits, --samples or --max-time"
+
+#define LINKMAP_WARNING_UNKNOWN                                                                    \
+    "warning", "%d bytes: %d suspects were not timed again and have no verdict: raise --max-time"
+
+#define LINKMAP_WARNING_WRONG_DATA "warning", "%d bytes: wrong data over %lld link%s: %s%s"

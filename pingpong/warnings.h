@@ -1,0 +1,12 @@
+/* Notes and warnings of pingpong, in the form of common/result/warnings.h. */
+#pragma once
+
+#define PINGPONG_NOTE_MAX_NDATA                                                                    \
+    "note", "at most %lld values: more do not fit into memory or /dev/shm"
+
+/* The last text is a reason, or empty. */
+#define PINGPONG_NOTE_MAX_BLOCKS                                                                   \
+    "note", "many puts and gets: at most %lld blocks%s: --max-blocks=N sets it"
+
+#define PINGPONG_NOTE_LEFT_OUT                                                                     \
+    "note", "no %s: it needs an even number of at least 4 processes, got %d"
