@@ -5,9 +5,9 @@
  * Method: as msgrate; pre-post opens its exposure when msgrate posts its receives. With several
  * threads each thread transfers its share of every peer's messages, and one thread synchronises.
  *
- * Timed region: on each rank, after flushing its caches, writing the data and a barrier (access.c),
- * the transfers and synchronisations of an iteration (rma_kernel.c). Targets of lock and flush do
- * nothing and time nothing.
+ * Timed region: on each rank, after flushing its caches, writing the data and a barrier
+ * (rma_exchange.c), the transfers and synchronisations of an iteration (rma_kernel.c). Targets of
+ * lock and flush do nothing and time nothing.
  *
  * When and how often: a row is a pattern, a synchronisation and a size. All rows are visited
  * alternately, six times, in a new window each time; rows that aren't precise then up to twelve
@@ -17,7 +17,7 @@
  * Written: a line a row after its last visit (columns.c), as msgrate's.
  */
 #include "common/run/program.h"
-#include "msgrate/access.h"
+#include "msgrate/rma_exchange.h"
 #include "msgrate/warnings.h"
 
 #include <mpi.h>
@@ -105,17 +105,17 @@ static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
     const struct bc_run *const run = bench->run;
     struct msgrate_rma_row *const rma_row = visit->row;
     struct msgrate_row *const row = &rma_row->at_size;
-    struct msgrate_access access;
-    msgrate_access_create(&access, bench, rma_row->pattern, row->size_bytes);
+    struct msgrate_rma_exchange exchange;
+    msgrate_rma_exchange_create(&exchange, bench, rma_row->pattern, row->size_bytes);
     struct bc_rounds *const rounds =
         bc_rounds_of(run, &msgrate_quantities, visit->seconds, &row->iterations);
     for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
-        msgrate_access_prepare(&access);
-        if (access.steps->open != NULL)
-            bc_round_time(round, MSGRATE_DIRECT, msgrate_time_steps(&access));
-        row->wrong += msgrate_access_finish(&access);
+        msgrate_rma_exchange_prepare(&exchange);
+        if (exchange.steps->open != NULL)
+            bc_round_time(round, MSGRATE_DIRECT, msgrate_time_steps(&exchange));
+        row->wrong += msgrate_rma_exchange_finish(&exchange);
     }
-    msgrate_access_destroy(&access);
+    msgrate_rma_exchange_destroy(&exchange);
     visit->is_precise = bc_store_is_precise(run, &msgrate_quantities, &row->iterations);
 }
 

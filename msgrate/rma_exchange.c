@@ -1,7 +1,7 @@
 /* Iterations with one-sided communication. A put goes into the window of its target, a get comes
    from it. A window that is exposed before the flush must not be written any more: the data that
    gets will transfer is read instead. */
-#include "msgrate/access.h"
+#include "msgrate/rma_exchange.h"
 
 #include "common/coarray/coarray.h"
 #include "common/mpi/harness.h"
@@ -39,19 +39,19 @@ static void pause_a_little(int *looks)
 static void *serve(void *argument)
 {
     const struct msgrate_thread *const me = argument;
-    struct msgrate_team *const team = me->access->team;
+    struct msgrate_team *const team = me->exchange->team;
     for (unsigned call = 1;; call++) {
         int looks = 0;
         while (atomic_load_explicit(&team->calls, memory_order_acquire) != call)
             pause_a_little(&looks);
         if (team->ends)
             return NULL;
-        me->access->transfer_share(me);
+        me->exchange->transfer_share(me);
         atomic_fetch_sub_explicit(&team->at_work, 1, memory_order_release);
     }
 }
 
-static void create_team(struct msgrate_access *x)
+static void create_team(struct msgrate_rma_exchange *x)
 {
     const int64_t messages = x->messages.count;
     const int threads = (int)x->bench->parameters.threads;
@@ -61,7 +61,7 @@ static void create_team(struct msgrate_access *x)
     team->threads = threads;
     for (int t = 0; t < threads; t++) {
         struct msgrate_thread *const member = &team->members[t];
-        *member = (struct msgrate_thread){.access = x,
+        *member = (struct msgrate_thread){.exchange = x,
                                           .first = (int)(messages * t / threads),
                                           .end = (int)(messages * (t + 1) / threads)};
         if (t > 0 && pthread_create(&member->thread, NULL, serve, member) != 0)
@@ -69,7 +69,7 @@ static void create_team(struct msgrate_access *x)
     }
 }
 
-void msgrate_transfer(const struct msgrate_access *x)
+void msgrate_transfer(const struct msgrate_rma_exchange *x)
 {
     struct msgrate_team *const team = x->team;
     if (team->threads == 1) {
@@ -95,19 +95,19 @@ static void destroy_team(struct msgrate_team *team)
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-static size_t half_bytes(const struct msgrate_access *x)
+static size_t half_bytes(const struct msgrate_rma_exchange *x)
 {
     return msgrate_block_bytes(&x->messages) * (size_t)x->bench->npeers;
 }
 
 /* Returns the offset of an iteration's messages in every window. */
-static size_t half_offset(const struct msgrate_access *x, int64_t iteration)
+static size_t half_offset(const struct msgrate_rma_exchange *x, int64_t iteration)
 {
     return (size_t)(iteration % x->halves) * half_bytes(x);
 }
 
 /* True if messages come out of this rank's memory, or with `into` go into it. */
-static bool takes_part(const struct msgrate_access *x, bool into)
+static bool takes_part(const struct msgrate_rma_exchange *x, bool into)
 {
     /* In the single direction the lower half accesses the upper half. */
     const bool receives = x->bench->lower != x->puts;
@@ -117,7 +117,8 @@ static bool takes_part(const struct msgrate_access *x, bool into)
 /* Returns the memory of an iteration's messages on this rank: the local buffer, or a half of the
    window. Local loads and stores in a window that other ranks may access at any time come between
    open_buffer and close_buffer. */
-static unsigned char *open_buffer(const struct msgrate_access *x, bool in_window, int64_t iteration)
+static unsigned char *open_buffer(const struct msgrate_rma_exchange *x, bool in_window,
+                                  int64_t iteration)
 {
     if (!in_window)
         return x->local_buffer;
@@ -128,7 +129,7 @@ static unsigned char *open_buffer(const struct msgrate_access *x, bool in_window
     return x->window_memory + half_offset(x, iteration);
 }
 
-static void close_buffer(const struct msgrate_access *x, bool in_window)
+static void close_buffer(const struct msgrate_rma_exchange *x, bool in_window)
 {
     if (in_window && x->pattern->locks_all)
         BC_MPI(MPI_Win_sync(x->window));
@@ -138,7 +139,7 @@ static void close_buffer(const struct msgrate_access *x, bool in_window)
 
 /* Writes the data of an iteration. Data for gets must be in the window before the window is
    exposed: one iteration earlier if it is exposed ahead. */
-static void write_data(const struct msgrate_access *x, int64_t iteration)
+static void write_data(const struct msgrate_rma_exchange *x, int64_t iteration)
 {
     if (!takes_part(x, false))
         return;
@@ -147,13 +148,13 @@ static void write_data(const struct msgrate_access *x, int64_t iteration)
 }
 
 /* True if gets are of data that was written before: their exposure is open already. */
-static bool writes_ahead(const struct msgrate_access *x)
+static bool writes_ahead(const struct msgrate_rma_exchange *x)
 {
     return !x->puts && x->pattern->opens_ahead;
 }
 
 /* Brings the data of this iteration's gets into the caches, as writing the data does. */
-static void read_data(const struct msgrate_access *x)
+static void read_data(const struct msgrate_rma_exchange *x)
 {
     const size_t line_bytes = x->bench->flush.line_bytes;
     const volatile unsigned char *const start = x->window_memory + half_offset(x, x->iteration);
@@ -161,7 +162,7 @@ static void read_data(const struct msgrate_access *x)
         (void)start[i];
 }
 
-static int64_t count_wrong(const struct msgrate_access *x)
+static int64_t count_wrong(const struct msgrate_rma_exchange *x)
 {
     if (!takes_part(x, true))
         return 0;
@@ -173,7 +174,7 @@ static int64_t count_wrong(const struct msgrate_access *x)
 
 /* ---- iterations ------------------------------------------------------------------------------ */
 
-void msgrate_access_prepare(struct msgrate_access *x)
+void msgrate_rma_exchange_prepare(struct msgrate_rma_exchange *x)
 {
     bc_cache_flush_run(&x->bench->flush);
     if (!writes_ahead(x)) {
@@ -188,7 +189,7 @@ void msgrate_access_prepare(struct msgrate_access *x)
     BC_MPI(MPI_Barrier(MPI_COMM_WORLD));
 }
 
-int64_t msgrate_access_finish(struct msgrate_access *x)
+int64_t msgrate_rma_exchange_finish(struct msgrate_rma_exchange *x)
 {
     /* The targets of a lock or a flush can't know when its origin is done. */
     bc_harness_barrier(MPI_COMM_WORLD);
@@ -214,7 +215,7 @@ static void free_group(MPI_Group *group)
         BC_MPI(MPI_Group_free(group));
 }
 
-static const struct msgrate_steps *steps_of(const struct msgrate_access *x)
+static const struct msgrate_steps *steps_of(const struct msgrate_rma_exchange *x)
 {
     const struct msgrate_rma_pattern *const pattern = x->pattern;
     if (!pattern->one_partner || x->bench->lower)
@@ -222,11 +223,11 @@ static const struct msgrate_steps *steps_of(const struct msgrate_access *x)
     return x->messages.npeers > 0 ? &pattern->upper : &pattern->resting;
 }
 
-void msgrate_access_create(struct msgrate_access *x, struct msgrate_bench *bench,
-                           const struct msgrate_rma_pattern *pattern, int64_t size_bytes)
+void msgrate_rma_exchange_create(struct msgrate_rma_exchange *x, struct msgrate_bench *bench,
+                                 const struct msgrate_rma_pattern *pattern, int64_t size_bytes)
 {
     double *memory;
-    *x = (struct msgrate_access){
+    *x = (struct msgrate_rma_exchange){
         .messages = msgrate_messages_of(bench, size_bytes, pattern->one_partner),
         .bench = bench,
         .pattern = pattern,
@@ -250,7 +251,7 @@ void msgrate_access_create(struct msgrate_access *x, struct msgrate_bench *bench
         pattern->begin(x);
 }
 
-void msgrate_access_destroy(struct msgrate_access *x)
+void msgrate_rma_exchange_destroy(struct msgrate_rma_exchange *x)
 {
     if (x->pattern->end != NULL)
         x->pattern->end(x);

@@ -7,12 +7,12 @@
 
 /* A thread, and the messages of each block that it transfers: first to end - 1. */
 struct msgrate_thread {
-    struct msgrate_access *access;
+    struct msgrate_rma_exchange *exchange;
     int first, end;
     pthread_t thread; /* of all but the first one, which is the caller */
 };
 
-typedef void msgrate_step_fn(const struct msgrate_access *access);
+typedef void msgrate_step_fn(const struct msgrate_rma_exchange *exchange);
 
 /* A rank's steps in an iteration: all of them are timed. `open` is NULL on a rank that takes no
    part. */
@@ -21,7 +21,7 @@ struct msgrate_steps {
 };
 
 /* This rank's part in the iterations of a pattern. */
-struct msgrate_access {
+struct msgrate_rma_exchange {
     struct msgrate_messages messages;
     const int *targets; /* the ranks that this one accesses: `sends`, or, with gets, `receives` */
     void (*transfer_share)(const struct msgrate_thread *thread); /* msgrate_put_share or _get_ */
@@ -59,23 +59,23 @@ enum { MSGRATE_RMA_PATTERNS = 8 };
 extern const struct msgrate_rma_pattern msgrate_rma_patterns[MSGRATE_RMA_PATTERNS];
 
 /* Times the steps of an iteration, of a rank that takes part (rma_kernel.c). */
-struct bc_span msgrate_time_steps(const struct msgrate_access *access);
+struct bc_span msgrate_time_steps(const struct msgrate_rma_exchange *exchange);
 
-/* Put, or get, a thread's share of an access's messages (timed). Local. */
+/* Put, or get, a thread's share of an exchange's messages (timed). Local. */
 void msgrate_put_share(const struct msgrate_thread *thread);
 void msgrate_get_share(const struct msgrate_thread *thread);
 
 /* Transfers all messages, each thread its share; returns when all threads have (timed). Local. */
-void msgrate_transfer(const struct msgrate_access *access);
+void msgrate_transfer(const struct msgrate_rma_exchange *exchange);
 
 /* Creates a pattern's accesses of messages of `size_bytes`, with a new window. Collective over
    MPI_COMM_WORLD, as the functions below. */
-void msgrate_access_create(struct msgrate_access *access, struct msgrate_bench *bench,
-                           const struct msgrate_rma_pattern *pattern, int64_t size_bytes);
-void msgrate_access_destroy(struct msgrate_access *access);
+void msgrate_rma_exchange_create(struct msgrate_rma_exchange *exchange, struct msgrate_bench *bench,
+                                 const struct msgrate_rma_pattern *pattern, int64_t size_bytes);
+void msgrate_rma_exchange_destroy(struct msgrate_rma_exchange *exchange);
 
 /* Flushes the caches, writes the data to be transferred, and meets all ranks in a barrier. */
-void msgrate_access_prepare(struct msgrate_access *access);
+void msgrate_rma_exchange_prepare(struct msgrate_rma_exchange *exchange);
 
 /* Ends an iteration; returns the number of messages with wrong data on this rank (--check). */
-int64_t msgrate_access_finish(struct msgrate_access *access);
+int64_t msgrate_rma_exchange_finish(struct msgrate_rma_exchange *exchange);

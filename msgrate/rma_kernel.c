@@ -16,7 +16,7 @@
  */
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
-#include "msgrate/access.h"
+#include "msgrate/rma_exchange.h"
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
@@ -25,7 +25,7 @@
 __attribute__((always_inline)) static inline void transfer_block(
     const struct msgrate_thread *thread, unsigned char *block, int peer, MPI_Aint offset, bool puts)
 {
-    const struct msgrate_access *const x = thread->access;
+    const struct msgrate_rma_exchange *const x = thread->exchange;
     const int64_t bytes = x->messages.bytes;
     const struct bc_amount amount = x->messages.amount;
     for (int m = thread->first; m < thread->end; m++)
@@ -42,7 +42,7 @@ __attribute__((always_inline)) static inline void transfer_block(
 __attribute__((always_inline)) static inline void transfer_share(
     const struct msgrate_thread *thread, bool puts)
 {
-    const struct msgrate_access *const x = thread->access;
+    const struct msgrate_rma_exchange *const x = thread->exchange;
     const int n = x->messages.npeers;
     const MPI_Aint block_bytes = (MPI_Aint)msgrate_block_bytes(&x->messages);
     for (int i = 0; i < n; i++)
@@ -56,74 +56,83 @@ void msgrate_get_share(const struct msgrate_thread *thread) { transfer_share(thr
 
 /* ---- steps ----------------------------------------------------------------------------------- */
 
-static void nothing(const struct msgrate_access *x) { (void)x; }
+static void nothing(const struct msgrate_rma_exchange *x) { (void)x; }
 
-static void open_fence(const struct msgrate_access *x)
+static void open_fence(const struct msgrate_rma_exchange *x)
 {
     BC_MPI(MPI_Win_fence(MPI_MODE_NOPRECEDE, x->window));
 }
 
-static void fence(const struct msgrate_access *x) { BC_MPI(MPI_Win_fence(0, x->window)); }
+static void fence(const struct msgrate_rma_exchange *x) { BC_MPI(MPI_Win_fence(0, x->window)); }
 
-static void close_fence(const struct msgrate_access *x)
+static void close_fence(const struct msgrate_rma_exchange *x)
 {
     BC_MPI(MPI_Win_fence(MPI_MODE_NOSUCCEED, x->window));
 }
 
-static void lock(const struct msgrate_access *x)
+static void lock(const struct msgrate_rma_exchange *x)
 {
     for (int i = 0; i < x->messages.npeers; i++)
         BC_MPI(MPI_Win_lock(MPI_LOCK_SHARED, x->targets[i], 0, x->window));
 }
 
-static void unlock(const struct msgrate_access *x)
+static void unlock(const struct msgrate_rma_exchange *x)
 {
     for (int i = 0; i < x->messages.npeers; i++)
         BC_MPI(MPI_Win_unlock(x->targets[i], x->window));
 }
 
-static void post(const struct msgrate_access *x)
+static void post(const struct msgrate_rma_exchange *x)
 {
     BC_MPI(MPI_Win_post(x->origin_group, 0, x->window));
 }
 
-static void start(const struct msgrate_access *x)
+static void start(const struct msgrate_rma_exchange *x)
 {
     BC_MPI(MPI_Win_start(x->target_group, 0, x->window));
 }
 
-static void complete(const struct msgrate_access *x) { BC_MPI(MPI_Win_complete(x->window)); }
+static void complete(const struct msgrate_rma_exchange *x) { BC_MPI(MPI_Win_complete(x->window)); }
 
-static void await_origins(const struct msgrate_access *x) { BC_MPI(MPI_Win_wait(x->window)); }
+static void await_origins(const struct msgrate_rma_exchange *x) { BC_MPI(MPI_Win_wait(x->window)); }
 
-static void complete_and_post(const struct msgrate_access *x)
+static void complete_and_post(const struct msgrate_rma_exchange *x)
 {
     complete(x);
     await_origins(x);
     post(x);
 }
 
-static void close_pscw(const struct msgrate_access *x)
+static void close_pscw(const struct msgrate_rma_exchange *x)
 {
     start(x);
     complete(x);
     await_origins(x);
 }
 
-static void lock_all(const struct msgrate_access *x) { BC_MPI(MPI_Win_lock_all(0, x->window)); }
+static void lock_all(const struct msgrate_rma_exchange *x)
+{
+    BC_MPI(MPI_Win_lock_all(0, x->window));
+}
 
-static void unlock_all(const struct msgrate_access *x) { BC_MPI(MPI_Win_unlock_all(x->window)); }
+static void unlock_all(const struct msgrate_rma_exchange *x)
+{
+    BC_MPI(MPI_Win_unlock_all(x->window));
+}
 
-static void flush(const struct msgrate_access *x)
+static void flush(const struct msgrate_rma_exchange *x)
 {
     BC_MPI(MPI_Win_flush(x->targets[0], x->window));
 }
 
-static void flush_all(const struct msgrate_access *x) { BC_MPI(MPI_Win_flush_all(x->window)); }
+static void flush_all(const struct msgrate_rma_exchange *x)
+{
+    BC_MPI(MPI_Win_flush_all(x->window));
+}
 
 /* ---- the timed kernel and the patterns ------------------------------------------------------- */
 
-struct bc_span msgrate_time_steps(const struct msgrate_access *x)
+struct bc_span msgrate_time_steps(const struct msgrate_rma_exchange *x)
 {
     const struct msgrate_steps s = *x->steps;
     const int64_t start_ns = bc_now_ns();
