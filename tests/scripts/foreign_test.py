@@ -352,12 +352,12 @@ class Foreign(Case):
             assert result.value(key) == value
 
     @each("text, said", [
-        (GOOD + GOOD, "line 7: a second title: one launch a file .csplit"),
+        (GOOD + GOOD, "line 7: a second title: use one launch a file .csplit"),
         (GOOD + "# SU MPI Bandwidth Test v5.6.2\n# Size  Bandwidth (MB/s)\n1  11.00\n", "line 7: a second title"),
         (GOOD + "# Size  Bandwidth (MB/s)\n1  11.00\n", "line 7: other columns under the same title"),
         (GOOD + "0  0.22\n", "line 7: a second row of size_bytes 0"),
-        (GOOD[:60], "no rows under headings that are known"),
-        ("# OSU MPI Init Test v5.6.2\nnprocs: 4, min: 67 ms\n", "no rows under headings that are known"),
+        (GOOD[:60], "no rows under known headings"),
+        ("# OSU MPI Init Test v5.6.2\nnprocs: 4, min: 67 ms\n", "no rows under known headings"),
         (GOOD.replace("0.20", ""), "line 4: '0' is no row of the columns size_bytes, avg_latency_us"),
         (GOOD.replace("0.20", "0.20  1"), "line 4: "), (GOOD.replace("0.20", "0,20"), "line 4: "),
         (GOOD + "2 [n1:17] *** Process received signal ***\n", "line 7: "),
@@ -370,10 +370,10 @@ class Foreign(Case):
         (OUTPUTS["smb msgrate -o"][0] + "4 2 4096\n", "line 2: '4 2 4096' is no row"),
         (OUTPUTS["smb mpi_overhead"][0] + "8  1000  1.0  1.0  1.0  1.0  1.0\n", "line 9: a second row of direction"),
         (OUTPUTS["smb mpi_overhead"][0] + "32  1000  1.0\n", "line 9: "),
-        (PERFTEST, "no output that is known"), ("".join(OUTPUTS["imb of threads"][0].partition("   ")[1:]),
-                                                "no output that is known"),
-        ("# Benchmarking\n" + PERFTEST, "no output that is known"), ("some text\n", "no output that is known"),
-        ("# a comment\n1  2.5\n", "no output that is known")])
+        (PERFTEST, "unknown output"), ("".join(OUTPUTS["imb of threads"][0].partition("   ")[1:]),
+                                                "unknown output"),
+        ("# Benchmarking\n" + PERFTEST, "unknown output"), ("some text\n", "no output that is known"),
+        ("# a comment\n1  2.5\n", "unknown output")])
     def test_broken(self, text, said):
         """What is named, is refused, with the line of the file."""
         path = self.folder / "a.txt"
@@ -503,9 +503,9 @@ class Archive(Case):
         folder = self.written("old", GOOD)
         for name in ("a.log", "job.o17", "b.tsv", "report.html"):
             (self.folder / "old" / name).write_text("nothing that is known\n")
-        said = f"{folder}/a.log and {folder}/job.o17: not known, left out"
-        assert [text for text in self.launches("old").warnings if "not known" in text] == [said]
-        assert [text for text in tables.Tables([folder]).left if "not known" in text] == [said]
+        said = f"{folder}/a.log and {folder}/job.o17: unknown, left out"
+        assert [text for text in self.launches("old").warnings if "unknown, left out" in text] == [said]
+        assert [text for text in tables.Tables([folder]).left if "unknown, left out" in text] == [said]
 
     @each("new, verdict", [
         (OUTPUTS["osu_latency with validation"][0], "failed"), (OUTPUTS["imb of threads"][0], "failed")])
@@ -522,7 +522,7 @@ class Archive(Case):
         other = table.replace("AllreduceMT", "BcastMT").replace("            4 ", "            2 ")
         read = self.launches("old", GOOD, short, GOOD + "8  0.3\n", GOOD, table, table, other)
         assert [text for text in read.warnings if "missing" in text] == [
-            f"osu_latency: rows that most launches have are missing in {self.folder}/old/1.txt"]
+            f"osu_latency: rows of most launches are missing in {self.folder}/old/1.txt"]
 
     def test_a_program_is_missing(self):
         self.written("old", GOOD, OUTPUTS["osu_bw"][0])
@@ -551,7 +551,7 @@ class Archive(Case):
                 self.assertRegex(sentences[0], said)
         files = [os.path.join(folder, "0.txt") for folder in sum(paths, [])]
         text, remarks = summary_table.summarize(files)
-        warned = [remark for remark in remarks if "rows are made of both" in remark]
+        warned = [remark for remark in remarks if "rows mix both" in remark]
         assert len(warned) == (named is not None)
         assert {row["launches"] for row in read_tsv(text)} == {"1" if refused else "2"}
 

@@ -82,7 +82,7 @@ class TheReader(OlderOverlapCase):
             stream.write(text.replace("\tok\n", "\n", 1))
         with self.assertRaises(ResultError) as error, Result(path) as result:
             list(result.rows())
-        assert f"{len(OVERLAP) - 1} cells, where the header row has {len(OVERLAP)}" in str(error.exception)
+        assert f"{len(OVERLAP) - 1} cells, the header row has {len(OVERLAP)}" in str(error.exception)
 
     def test_launches_of_a_suite(self):
         """Are put together as they were written."""

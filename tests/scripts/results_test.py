@@ -182,7 +182,7 @@ class OfLaunches(ResultsCase):
             with self.assertRaises(ResultError) as error:
                 reads(path)
             assert str(error.exception) == (f"{path}: line 2: no '# columns:' before the first row: write the result "
-                                            "with its metadata, without --no-header and --no-metadata")
+                                            "without --no-header and --no-metadata")
 
 
 # ---- short results -------------------------------------------------------------------------------
@@ -271,7 +271,7 @@ class ShortResults(ResultsCase):
             (("sync", "neighbours"), ("MPI barrier", "NA"), "sync_us"), (("sync", "neighbours"), ("pairs", "1"), "sync_us")]
         assert [self.files.launches.values(series[0], side).values for side in (BASE, NEW)] == [[0.7], [0.622]]
         note, = self.files.launches.notes
-        assert note.endswith("2.tsv: short, so only what all results of a benchmark say is compared: --output=FILE writes all")
+        assert note.endswith("2.tsv: short, so only common keys and columns count: write full results with --output=FILE")
         assert self.files.launches.warnings == []
 
     def test_full_ones_alone(self):
@@ -301,7 +301,7 @@ class ShortResults(ResultsCase):
         assert [row.median("overlap_pct") for row in read.rows(kind, collective="iallreduce")] == [20]
 
     @each("other, status, said", [
-        (FULL.format(2), 3, "# note: new.tsv: short, so only what all results of a benchmark say is compared"),
+        (FULL.format(2), 3, "# note: new.tsv: short, so only common keys and columns count"),
         (FULL.format(4), 2, "base.tsv ran on 4 ranks, new.tsv on 2"), (SHORT, 3, "# note: base.tsv and new.tsv: short")])
     def test_compared(self, other, status, said):
         for name, text in (("base", other), ("new", SHORT.replace("0.622", "0.9"))):
@@ -318,7 +318,7 @@ class ShortResults(ResultsCase):
         done = call([f"{self.source}/run_scripts/report.sh", "--output=page.html", f"--base={base}", new],
                     cwd=str(self.folder))
         assert done.returncode == 0, done.stderr
-        assert "1.tsv: short, so only what all results of a benchmark say is compared" in (
+        assert "1.tsv: short, so only common keys and columns count" in (
             self.folder / "page.html").read_text(encoding="utf-8")
 
     @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")

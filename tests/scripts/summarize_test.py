@@ -75,7 +75,7 @@ class Summarize(Case):
         row = self.summary.row()
         assert (row["lo"], row["hi"], row["launches"]) == (low, high, str(count))
         said = self.summary.text()[1]
-        assert ("2 of 2 quantities have fewer than 6 launches" in said) == (count < 6)
+        assert ("2 of 2 quantities have no interval (fewer than 6 launches)" in said) == (count < 6)
         assert len(said.splitlines()) == (count < 6)
 
     def test_worst_status_and_wrong_data(self):
@@ -173,7 +173,7 @@ class Summarize(Case):
         self.summary.launch(1, text_of([["x", 1.5]], "unit=key us=less"))
         done = self.summary.start("results")
         assert (done.returncode, done.stdout) == (2, "")
-        assert "the key 'unit' is called like another column" in done.stderr
+        assert "the key 'unit' has another column's name" in done.stderr
 
     def test_quantities_that_a_row_never_has(self):
         """They are left out where the row has another one, and kept where wrong data leave none."""

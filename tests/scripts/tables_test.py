@@ -85,7 +85,7 @@ class Tables(Case):
         self.written("2/syncbench", 1, 2)
         tables.Tables([str(self.folder)])
         self.written("3/syncbench", 1)
-        with self.assertRaisesRegex(UsageError, "3/syncbench.tsv: more than 5 rows in all: .* use summarize"):
+        with self.assertRaisesRegex(UsageError, "3/syncbench.tsv: more than 5 rows: .* use summarize"):
             tables.Tables([str(self.folder)])
 
 

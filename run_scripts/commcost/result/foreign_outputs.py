@@ -1,9 +1,8 @@
-"""What other benchmarks print, as results: OSU Micro-Benchmarks (5 to 7), Intel MPI Benchmarks, and
-Sandia's msgrate and mpi_overhead, so that an archive of old runs can be compared and drawn.
+"""Outputs of other benchmarks as results: OSU Micro-Benchmarks (5 to 7), Intel MPI Benchmarks, and Sandia's msgrate and
+mpi_overhead. So an archive of old runs can be compared and drawn.
 
-Their rows are never those of our programs, whose methods are others: the benchmarks' names differ
-(osu_..., imb, smb_...), and so rows of one program are compared only with its own. Blocking collectives have the keys
-of our `collective`, so that a table of all shows them side by side: the operation, and the bytes of a block.
+Their methods differ from ours, so their benchmarks have names of their own (osu_..., imb, smb_...), and are compared
+with themselves only. Blocking collectives have the keys of our `collective`, operation and bytes of a block.
 """
 
 import re
@@ -11,30 +10,30 @@ import re
 from commcost.words import number_text
 
 HEAD = 1 << 20  # bytes, in which a file shows what it is
-# Columns that are no results of their own: what depends on how much work was asked for, and ends of ranges.
+# Columns that aren't compared: those that depend on the amount of work, and ends of ranges.
 _INFO = re.compile("min|max|compute|overall|ovrl|init|test|wait|cpu|iterations|repetitions|defects|valid|p[0-9]+_tail")
 _NUMBER = r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"
 _WHOLE = "[0-9]{1,18}"
-# What launchers put before each line: [1,0]<stdout>:, [0] and 0: with a blank.
+# Labels of launchers before each line: [1,0]<stdout>:, [0] and 0: with a blank.
 _LABEL = r"\[[^\]\s]*[0-9]\](?:<std(?:out|err)>)?:? ?|[0-9]+: "
-# Metadata that say what a result is: no setting of another program is called so.
+# Metadata of ours: no setting of another program gets such a name.
 _OURS = ("benchmark", "columns", "schema", "run", "status", "program", "note", "warning", "end")
 
 
 class ForeignError(Exception):
-    """What is wrong with such an output: one line, without the file's name."""
+    """An error in such an output: one line, without the file's name."""
 
     def __init__(self, text, number=None):
         super().__init__(text if number is None else f"line {number}: {text}")
 
 
 def is_foreign(head):
-    """Whether the first bytes of a file are those of an output that is known."""
+    """True if a file with these first bytes is a known output."""
     return _title_of(head.decode("utf-8", "replace")) is not None
 
 
 def translated(text):
-    """An output as a result in our own form; ForeignError for what is broken."""
+    """Returns an output as a result in our own form. ForeignError if it is broken."""
     title = _title_of(text)
     output = _READERS[title.lastgroup]()
     label = f"(?:{_LABEL})?" if title.group("label") else ""
@@ -46,7 +45,6 @@ def translated(text):
     return output.text()
 
 
-# ---- columns -------------------------------------------------------------------------------------
 
 _UNITS = ((r"[(\[]us(?:ec)?[)\]]", "_us"), (r"[(\[]%[)\]]", "_pct"), (r"[(\[]?mb(?:ytes)?/s(?:ec)?[)\]]?", "_mbs"),
           (r"(?:messages|msgs?)/s(?:ec)?", "messages_per_s"))
@@ -56,12 +54,11 @@ _NAMES = {"mbs": "rate_mbs", "latency_us": "avg_latency_us",  # its name since O
 
 
 def _word(text):
-    """A text as a name: small letters, digits and _."""
+    """Returns a text as a name: small letters, digits and _."""
     return re.sub("[^a-z0-9]+", "_", text.lower()).strip("_")
 
 
 def _named(heading):
-    """A column's name and role by its heading."""
     name = heading.lower()
     for pattern, unit in _UNITS:
         name = re.sub(pattern, unit, name)
@@ -73,7 +70,7 @@ def _named(heading):
     return name, "less" if name.endswith("_us") else "more"
 
 
-# What collectives are called where that isn't MPI's name.
+# Names of collectives that differ from MPI's.
 _OPERATIONS = {"broadcast": "bcast", "all_to_all_personalized_exchange": "alltoall",
                "all_to_allv_personalized_exchange": "alltoallv", "all_to_allw_personalized_exchange": "alltoallw",
                **{name: name for name in (
@@ -81,7 +78,7 @@ _OPERATIONS = {"broadcast": "bcast", "all_to_all_personalized_exchange": "alltoa
                    "reduce_scatter reduce_scatter_block scatter scatterv").split()}}
 
 
-# Words of OSU's titles where a test was told of a device.
+# Words of OSU's titles for tests on a device.
 _DEVICES = "cuda|managed|openacc|rocm|sycl"
 
 
@@ -89,10 +86,9 @@ def _looks_like_row(line):
     return re.match(r"\s*[0-9.]", line) is not None
 
 
-# ---- what is read of an output -------------------------------------------------------------------
 
 class _Output:
-    """Rows, each key once. A setting that is the same for all rows becomes metadata, any other a key."""
+    """Rows, each key once. A setting that all rows share becomes metadata, any other a key."""
 
     keys = ()  # columns that a result always has
     name = program = None
@@ -103,19 +99,17 @@ class _Output:
         self._titled, self._settings, self._rows, self._roles = False, {}, {}, {}
 
     def begin(self, number, name, program):
-        """The title was met, at a line."""
         if self._titled:
-            raise ForeignError("a second title: one launch a file (csplit divides it, see docs/compare.md)", number)
+            raise ForeignError("a second title: use one launch a file (csplit divides it, see docs/compare.md)", number)
         self.name, self.program, self._titled = name, program.rstrip(), True
 
     def set(self, name, value):
-        """A setting of the rows that follow."""
         if _word(name) not in _OURS:
             self._settings = {**self._settings, _word(name): value}
 
     def cells(self, number, line):
-        """A line of the table in hand as (name, role, cell): as many cells as it has columns, keys whole
-        numbers, others numbers."""
+        """Returns a line of the current table as (name, role, cell). Keys are whole numbers, other
+        cells are numbers."""
         row = [(name, role, cell) for (name, role), cell in zip(self.columns, line.split())]
         if not len(self.columns) == len(row) == len(line.split()) or not all(
                 re.fullmatch("[A-Za-z-]+" if name == "validation" else _WHOLE if role == "key" else _NUMBER, cell)
@@ -125,13 +119,13 @@ class _Output:
         return row
 
     def add(self, number, row):
-        """A row, or further columns of one, as (name, role, cell)."""
+        """Adds a row, or further columns of one, as (name, role, cell)."""
         keys = {name: cell for name, role, cell in row if role == "key"}
         cells = {name: cell for name, role, cell in row if role != "key"}
         there = self._rows.setdefault((tuple(self._settings.items()), tuple(keys.items())), {})
         if any(name in there for name in cells):
-            said = ", ".join(f"{name} {value}" for name, value in keys.items())
-            raise ForeignError(f"a second row of {said:.120}: one launch a file", number)
+            row_keys = ", ".join(f"{name} {value}" for name, value in keys.items())
+            raise ForeignError(f"a second row of {row_keys:.120}: use one launch a file", number)
         there.update(cells)
         self._roles.update((name, role) for name, role, _ in row)
         if "validation" in cells or "defects" in cells:
@@ -140,9 +134,9 @@ class _Output:
             self._roles["status"] = "info"
 
     def text(self):
-        """All that was read, as a result of ours."""
+        """Returns a result of ours."""
         if not self._rows:
-            raise ForeignError("no rows under headings that are known")
+            raise ForeignError("no rows under known headings")
         settings, keys = zip(*((dict(settings), dict(keys)) for settings, keys in self._rows))
         fixed = {name: value for name, value in settings[0].items()
                  if all(others.get(name) == value for others in settings)}
@@ -159,8 +153,8 @@ class _Output:
 
 
 class _Osu(_Output):
-    """OSU Micro-Benchmarks: one table a file: a title, settings, headings, rows. With several data types there
-    are headings again for each; with several windows their numbers are the headings."""
+    """OSU Micro-Benchmarks: a title, settings, headings and rows. Several data types repeat the headings; with several
+    windows their numbers are the headings."""
 
     title = r"#? ?(?:OSU|OMB)(-\w+)? (\S.* Test)(?: v([0-9]\S*))?\s*$"
     keys = ("size_bytes",)
@@ -172,12 +166,12 @@ class _Osu(_Output):
         if found or self.name and re.match(r"# ?\S.* Test v[0-9]\S*$", line):
             suffix, title, version = found.groups("") if found else ("", "", "")
             name = _word(suffix + " " + re.sub("^mpi[-_ ]?| test$", "", title.lower()))
-            # Behind a device's name; what is not blocking, or of neighbours, is another kind of call.
+            # A prefix may name a device. Non-blocking and neighbourhood collectives are other operations.
             found = re.fullmatch(rf"((?!non_|neighborhood_)[a-z]+_)??({'|'.join(_OPERATIONS)})_latency", name)
             self._operation = _OPERATIONS[found.group(2)] if found else None
             name = f"{found.group(1) or ''}collective" if found else name
             self.begin(number, f"osu_{name}", f"OSU Micro-Benchmarks {version}")
-            if "memory" not in self._settings:  # no line has said it: collectives have none
+            if "memory" not in self._settings:  # collectives have no such line
                 self.set("memory", "NA" if re.search(f"(^|_)({_DEVICES})_", name) else "host:host")
         elif self.name and columns:
             if self._rows and columns != self.columns:
@@ -189,7 +183,7 @@ class _Osu(_Output):
             self._take_row(number, line)
 
     def _headings(self, line):
-        """The columns that a line names; none of another line."""
+        """Returns the columns that a line names; none if it is no heading."""
         names = re.split(r"\s{2,}|(?<=\))\s+|\s+(?=P[0-9]+ Tail )", line.strip("# \t"))
         if self._settings.get("window_size") == "varied" and re.match(r"#(?:\s+[0-9]+)+$", line):
             return [("size_bytes", "key"), *((name, "window") for name in line[1:].split())]
@@ -199,8 +193,8 @@ class _Osu(_Output):
         return []
 
     def _take_comment(self, line):
-        # Of point-to-point tests buffers, of one-sided ones the memory of ranks: HOST (H), DEVICE (D), MANAGED (M) and
-        # so on. The first one is the sender's or the origin's, as in our --memory=device:host.
+        # Buffers of point-to-point tests, memory of ranks of one-sided ones: HOST (H), DEVICE (D), MANAGED (M). The
+        # sender's or origin's comes first, as in our --memory=device:host.
         places = re.findall(r"(?:Buffer|Memory) on (\S+(?: \S+)*?)(?: \(\w+\))?(?= and |\.?$)", line)
         found = [("memory", ":".join(map(_word, places)))] if places else []
         found += re.findall(r"^# (Number of [A-Za-z ]+): ([0-9]+)", line)
@@ -220,8 +214,8 @@ class _Osu(_Output):
             self.add(number, row if self._operation is None else self._of_collective(row))
 
     def _of_collective(self, row):
-        """The row with our keys. Sizes of reduce_scatter are those of all blocks, and the output doesn't say how many:
-        they keep a name of their own."""
+        """Returns the row with our keys. Sizes of reduce_scatter are the sum of all blocks, whose number is unknown:
+        they keep their own name."""
         is_total = self._operation.startswith("reduce_scatter")
         return [("operation", "key", self._operation), *(
             ("total_bytes", *cell) if is_total and name == "size_bytes" else (name, *cell) for name, *cell in row)]
@@ -231,8 +225,8 @@ class _Imb(_Output):
     """Intel MPI Benchmarks: many tables a file, each with its test and processes."""
 
     title = r"#[ \t]*Intel ?\(R\) MPI Benchmark[^,\n]*,"
-    # Begins a table, of an output without its title: the test and, on the next line, its processes. Headings alone
-    # tell no program: those of others look the same.
+    # The beginning of a table in an output without title: the test and, on the next line, its processes. Headings alone
+    # don't identify the program.
     of_a_test = (rf"#[ \t]*Benchmarking[ \t]+\S[^\n]*\n(?:{_LABEL})?"
                  r"#[ \t]*\(? *(?:#?processes = [0-9]|[0-9]+ groups of [0-9])")
     headings = r"[ \t]*(?:Group +)?#(?:bytes|repetitions) "
@@ -267,8 +261,7 @@ class _Imb(_Output):
                 self.add(number, place + self._of_collective(self.cells(number, line)))
 
     def _of_collective(self, row):
-        """The row with the operation, NA of what is none of our collectives. Up to 2018, sizes of Reduce_scatter are
-        those of all blocks."""
+        """Returns the row with our operation, or NA. Up to 2018 sizes of Reduce_scatter are the sum of all blocks."""
         operation, processes = _OPERATIONS.get(self._place["test"].lower(), "NA"), self._place["processes"]
         if operation == "reduce_scatter" and self._year < 2019 and re.fullmatch("0*[1-9][0-9]*", processes):
             row = [(name, role, number_text(int(cell) / int(processes)) if name == "size_bytes" else cell)
@@ -295,8 +288,8 @@ class _Imb(_Output):
 
 
 class _Msgrate(_Output):
-    """Sandia's: `name: value` lines, settings and then four rates; with -o a line of seven settings and four
-    rates a launch."""
+    """Sandia's msgrate: lines `name: value` of settings and four rates; with -o a line of seven settings and four
+    rates."""
 
     title = r"job size: +[0-9]+\s*$"
     whole = r"(?:[0-9]+ ){7}(?:[0-9]+\.[0-9]+ ?){4}\s*$"  # a launch
@@ -328,7 +321,7 @@ class _Msgrate(_Output):
 
 
 class _Overhead(_Output):
-    """Sandia's: a line a size. -v prints others before it, which don't count."""
+    """Sandia's mpi_overhead: a line a size. Further lines of -v don't count."""
 
     title = r"msgsize iterations +iter_t +work_t +overhead +base_t"
     name, program = "smb_mpi_overhead", "Sandia Micro-Benchmarks"
@@ -345,7 +338,6 @@ class _Overhead(_Output):
             self.add(number, [("direction", "key", self._direction), *self.cells(number, line)])
 
 
-# ---- which program it is -------------------------------------------------------------------------
 
 _READERS = {"osu": _Osu, "imb": _Imb, "msgrate": _Msgrate, "overhead": _Overhead}
 _TITLES = "|".join(f"(?P<{name}>{pattern})" for name, pattern in (
@@ -354,7 +346,7 @@ _TITLES = "|".join(f"(?P<{name}>{pattern})" for name, pattern in (
 
 
 def _title_of(text):
-    """The first line that tells a program, a match whose last group is its name; None without one."""
+    """Finds the first line that identifies a program: a match whose last group is its name; None without one."""
     if re.search(r"(?m)^# columns: \S+=", text):  # a result of ours
         return None
     return re.search(f"(?m)^\ufeff?(?P<label>{_LABEL})?(?:{_TITLES})", text)

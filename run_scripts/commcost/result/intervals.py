@@ -1,7 +1,6 @@
-"""Numbers with an interval: what launches found, what is sure of that, and what is calculated from it.
+"""Numbers with an interval, and arithmetic with them.
 
-From six launches on the interval over launches decides (order statistics, rank_test). Fewer are never sure: launches
-differ by more than one of them shows.
+From six launches on, the interval is over launches (order statistics, rank_test). With fewer launches nothing is sure.
 """
 
 import typing
@@ -12,16 +11,16 @@ from commcost.words import is_number
 
 LAUNCHES_ENOUGH = 6
 CONFIDENCE = 0.95
-THRESHOLD_PCT = 2.0  # what saves or costs less makes no difference; results of overlap_* say theirs
-# Many rows are judged. So an interval must be beside a limit by this share of what lies between the median and its near
-# end: how far launches lie on the other side says nothing of the limit. Of rows whose median is the limit itself 2 to 5
-# of 1,000 are then called above it (simulated, 6 to 20 independent launches: normal, uniform, exponential, lognormal),
-# and 16 where a machine is in one of two states, which lie on either side of the limit, in half of six launches.
+THRESHOLD_PCT = 2.0  # smaller savings make no difference; results of overlap_* have their own
+# Many rows are judged. So the distance between interval and limit must be this share of the distance between the median
+# and the interval's near end. If the median is the limit, 2 to 5 of 1,000 rows are then called above it (simulated, 6
+# to 20 independent launches: normal, uniform, exponential, lognormal), and 16 if half of six launches run in a second
+# state of the machine.
 BESIDE_LIMIT = 0.75
 
 
 class Measured(typing.NamedTuple):
-    """A value with its interval. Without one nothing is sure."""
+    """A value with its interval; without an interval nothing is sure."""
 
     value: float
     low: typing.Optional[float]
@@ -29,7 +28,6 @@ class Measured(typing.NamedTuple):
     launches: int
 
     def scaled(self, factor):
-        """In another unit."""
         ends = [None if end is None else end * factor for end in (self.low, self.high)]
         return Measured(self.value * factor, *(ends if factor > 0 else ends[::-1]), self.launches)
 
@@ -39,12 +37,11 @@ class Measured(typing.NamedTuple):
 
     @property
     def is_sure(self):
-        """Whether the interval is one over launches."""
         return self.low is not None and self.launches >= LAUNCHES_ENOUGH
 
 
 def measured(row, column):
-    """What the launches of a tables.Row found in a column; None if none has a value."""
+    """Returns the value of a tables.Row in a column; None if no launch has one."""
     found = over_launches(list(map(float, row.texts(column))))
     if found is None or found.launches > 1:
         return found
@@ -53,8 +50,8 @@ def measured(row, column):
 
 
 def over_launches(values):
-    """The median of what launches found, with its interval: with fewer than LAUNCHES_ENOUGH the range, of one none. None
-    of no values."""
+    """Returns the median over launches with its interval: below LAUNCHES_ENOUGH the range, of one launch none. None
+    without values."""
     if not values:
         return None
     ends = (rank_test.median_interval(values, CONFIDENCE) if len(values) >= LAUNCHES_ENOUGH else
@@ -63,7 +60,7 @@ def over_launches(values):
 
 
 def own_interval(row, column):
-    """That of the one launch that has a value."""
+    """Returns the interval of a single launch, from its columns."""
     for cells in row.launches:
         ends = [cells.get(end, "NA") for end in ends_of(column)]
         if cells.get("status") != "FAIL" and is_number(cells.get(column, "NA")) and all(map(is_number, ends)):
@@ -72,7 +69,7 @@ def own_interval(row, column):
 
 
 def is_above(value, limit):
-    """Whether a Measured is surely above a limit."""
+    """True if a Measured is surely above a limit."""
     return value.is_sure and value.low - limit > BESIDE_LIMIT * (value.value - value.low)
 
 
@@ -81,8 +78,7 @@ def is_below(value, limit):
 
 
 class Span(typing.NamedTuple):
-    """A value from low to high. In what is calculated each end comes from the ends that make it smallest or
-    largest: no luck is counted on."""
+    """A value from low to high. Results of arithmetic have the widest possible ends."""
 
     value: float
     low: float
@@ -95,15 +91,15 @@ class Span(typing.NamedTuple):
         return Span(self.value - other.value, self.low - other.high, self.high - other.low)
 
     def times(self, factor):
-        """By a number that is 0 or more."""
+        """Multiplies by a number of 0 or more."""
         return Span(self.value * factor, self.low * factor, self.high * factor)
 
     def over(self, other):
-        """Of numbers above 0."""
+        """Divides by numbers above 0."""
         return Span(self.value / other.value, self.low / other.high, self.high / other.low)
 
     def part(self, share):
-        """By a Span of numbers that are 0 or more."""
+        """Multiplies by a Span of numbers of 0 or more."""
         return Span(self.value * share.value, self.low * share.low, self.high * share.high)
 
     def wider(self, by):
@@ -113,8 +109,8 @@ class Span(typing.NamedTuple):
         return Span(*(min(max(end, low), high) for end in self))
 
     def at_most(self, other):
-        """The lesser one of two ways to know the same, of which either may be right: at least what
-        both allow, or the lower one where they contradict each other, and at most the higher."""
+        """Returns the lesser of two estimates of one quantity, either of which may be right: from the overlap of both,
+        or the lower one if they contradict each other, up to the higher end."""
         value = min(self.value, other.value)
         low = max(self.low, other.low)
         if low > min(self.high, other.high):
@@ -127,7 +123,6 @@ def exactly(value):
 
 
 def span_of(measured):
-    """Of a Measured, which may lack an interval."""
     if measured.low is None:
         return exactly(measured.value)
     return Span(measured.value, min(measured.low, measured.value), max(measured.high, measured.value))

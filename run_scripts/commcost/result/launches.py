@@ -1,10 +1,9 @@
-"""What each launch found for each row, of one or several sides.
+"""Values of each row over launches, of one or several sides, for comparisons and the summary.
 
-A launch is one file as a program wrote it, or one value of the column `run` in a file that holds
-several. Launches whose file was cut off, was interrupted or lost output don't count, with a
-warning: what is missing in them isn't missing by chance. A launch that was read twice on one side
-(a copy, or a file and the same run among others) counts once. Equal text of another benchmark, which
-has no date and no hosts, is no copy: only the same file is (Result.digest).
+A launch is one file, or one value of the column `run`. Launches whose file was cut off, interrupted or lost output
+don't count, with a warning: their missing rows aren't missing by chance. A launch that one side has twice (a copy, or
+a file and a `run` of another) counts once. Outputs of other benchmarks have no date and no hosts, so equal text is no
+copy, only the same file is (Result.digest).
 """
 
 import array
@@ -16,7 +15,7 @@ from commcost.result import result_metadata
 from commcost.result.rank_test import median
 from commcost.result.result_files import find_results
 from commcost.result.result_reader import NAMES_SHOWN, PATH_SHOWN, SHOWN, Result, ResultError, worst_status
-from commcost.words import listed, parsed_number
+from commcost.words import counted, listed, parsed_number
 
 LAUNCHES_MAX = 10000  # in all files together; array("H") has their numbers
 WARNINGS_MAX = 50
@@ -31,7 +30,7 @@ class Schema(typing.NamedTuple):
 
 
 class Values(typing.NamedTuple):
-    """What the launches of a side found for a quantity of a row."""
+    """The values of a side for a quantity of a row."""
 
     by_launch: dict  # the values by the launch's number, of those that have one
     launches: int    # that have the row, with a value or without
@@ -43,7 +42,7 @@ class Values(typing.NamedTuple):
 
 
 class Series:
-    """A quantity of a row, and what launches found: pairs of a launch's number and a value, NaN for none."""
+    """A quantity of a row: pairs of a launch's number and a value, NaN for none."""
 
     __slots__ = ("schema", "keys", "quantity", "more", "_launches", "_values")
 
@@ -56,11 +55,9 @@ class Series:
         self._values.append(value)
 
     def pairs(self):
-        """Launches and values, in the order in which they were read."""
         return zip(self._launches, self._values)
 
     def by_launch(self):
-        """The values by launch, in this order."""
         found = {}
         for launch, value in self.pairs():
             found.setdefault(launch, []).append(value)
@@ -68,11 +65,11 @@ class Series:
 
 
 class Launch:
-    """What tells a launch from others, and whether it counts."""
+    """A launch, and True in `counts` if it counts."""
 
     def __init__(self, side, result):
         self.side, self.result, self.rows, self.counts = side, result, hashlib.blake2b(digest_size=16), True
-        # Launches of one kind have the same rows, unless each finds its own.
+        # Launches of one kind have the same rows, except rows that a launch finds for itself.
         self.kind = repr([result.benchmark, *map(result.metadata.get, sorted(result_metadata.OF_THE_ROWS))])
 
 
@@ -88,25 +85,25 @@ class Value(typing.NamedTuple):
 class Launches:
     """Launches of one or several sides, which are numbers from 0. Add all files, then call finish() once.
 
-    series     all series by schema, values of the keys and quantity, in the order they were met
+    series     all series by schema, values of the keys and quantity, in reading order
     launches   all launches
     warnings   one line each
     notes      one line each, about short results
     values_of  by benchmark and key of the metadata: a Value for each value
-    mixtures   sentences about what launches with the same rows differ in, which doesn't tell these rows apart
+    mixtures   sentences about metadata that differ between launches of the same rows
     statuses   by schema and values of the keys: the worst status of launches that count
     """
 
     def __init__(self, opened=Result):
-        """`opened` opens a result: Result, or KeptResults.opened."""
+        """Opens results by `opened`: Result, or KeptResults.opened."""
         self._opened = opened
         self.series, self.launches, self.warnings, self.notes = {}, [], [], []
         self.values_of, self.statuses, self.mixtures = {}, {}, []
         self._rows, self._files = {}, []  # by schema and keys: the worst status by launch; Results
 
     def add(self, side, path):
-        """Adds a result, or a folder's results (results.find_results), to a side. ResultError for
-        what is none; of a folder such files are left out, with a warning, as long as others are left."""
+        """Adds a result, or the results of a folder (find_results), to a side. ResultError if it is none; a folder's
+        broken files get a warning as long as it has others."""
         (files, remarks), errors = find_results(path), []
         self.warnings += remarks
         for file in files:
@@ -123,17 +120,17 @@ class Launches:
             raise errors[0]
 
     def finish(self):
-        """To be called once, after all files."""
-        self._find_twice()
+        """Finds copies, mixtures and common rows. Called once, after all files."""
+        self._drop_copies()
         short = [file for file in self._files if file.is_short]
         for benchmark in dict.fromkeys(file.benchmark for file in short):
             self._keep_common(benchmark, [file for file in self._files if file.benchmark == benchmark])
         if short:
-            self.notes.append(f"{listed([file.path for file in short], NAMES_SHOWN)}: short, so only what all results "
-                              "of a benchmark say is compared: --output=FILE writes all")
+            self.notes.append(f"{listed([file.path for file in short], NAMES_SHOWN)}: short, so only common keys and "
+                              "columns count: write full results with --output=FILE")
         for benchmark in dict.fromkeys(file.benchmark for file in self._files):
-            self._tell_apart(benchmark)
-        self._find_fewer_rows()
+            self._add_keys(benchmark)
+        self._find_missing_rows()
         for row, by_launch in self._rows.items():
             found = [status for launch, status in by_launch.items() if self.launches[launch].counts]
             if found:
@@ -142,13 +139,13 @@ class Launches:
         repeated = sum(len(values) > 1 for series in self.series.values()
                        for launch, values in series.by_launch().items() if self.launches[launch].counts)
         if repeated:
-            self.warnings.append(f"launches have rows more than once ({repeated} values): the median counts")
+            self.warnings.append(f"launches repeat rows ({counted(repeated, 'value')}): the median counts")
         if len(self.warnings) > WARNINGS_MAX:
             more = len(self.warnings) - WARNINGS_MAX + 1
             self.warnings[WARNINGS_MAX - 1:] = [f"{more} more warnings"]
 
     def values(self, series, side):
-        """The Values of a series on a side. Of a row that a launch has several times the median counts."""
+        """Returns the Values of a series on a side: the median of a launch's repeated rows."""
         every = {number: found for number, found in series.by_launch().items()
                  if self.launches[number].side == side and self.launches[number].counts}
         good = {number: [value for value in found if not math.isnan(value)] for number, found in every.items()
@@ -157,14 +154,14 @@ class Launches:
         return Values(by_launch, len(every), len(every) - len(good))
 
     def is_in_all(self, series, side):
-        """Whether all launches of a side have the row of a series, with a value or without, of those whose kind has it."""
+        """True if all launches of a side whose kind has the row of a series have it, with or without a value."""
         have = series.by_launch()
         there = [number for number, launch in enumerate(self.launches) if launch.side == side and launch.counts]
         kinds = {self.launches[number].kind for number in there if number in have}
         return all(number in have for number in there if self.launches[number].kind in kinds)
 
     def count(self, side):
-        """How many launches of a side count."""
+        """Counts the launches of a side that count."""
         return sum(launch.side == side and launch.counts for launch in self.launches)
 
     def _add_file(self, side, result):
@@ -197,8 +194,7 @@ class Launches:
                 if series is None:
                     series = self.series[schema, keys, name] = Series(schema, keys, name, more)
                 if series.more != more:
-                    result.refuse(f"{name}: more is better here, and less is better in another result, or "
-                                  "the other way round")
+                    result.refuse(f"{name}: more is better in one result, less in another")
                 series.add(number, FAILED if status == "FAIL" else math.nan if value is None else value)
         for key, values in result.metadata.items():
             found, value = self.values_of.setdefault((result.benchmark, key), {}), "; ".join(sorted(set(values)))
@@ -207,12 +203,12 @@ class Launches:
 
     def _add_launch(self, side, result):
         if len(self.launches) == LAUNCHES_MAX:
-            raise ResultError(f"more than {LAUNCHES_MAX} launches: name fewer at a time")
+            raise ResultError(f"more than {LAUNCHES_MAX} launches: use fewer at a time")
         self.launches.append(Launch(side, result))
         return len(self.launches) - 1
 
     def _check_end(self, result, first, rows, failed_rows):
-        """Sees to it that a launch counts only if its file has all that it found."""
+        """Rules out launches whose file is incomplete, with a warning."""
         path, end = f"{result.path:.{PATH_SHOWN}}", result.end
         if rows == 0:
             self.warnings.append(f"{path} has no rows")
@@ -223,24 +219,22 @@ class Launches:
         interrupted = any(remark.kind == "warning" and remark.text.startswith("interrupted by ")
                           for remark in result.remarks)
         if interrupted and not result.is_merged:
-            self._leave_out(first, f"{path} was interrupted by a signal: rows may be missing")
+            self._leave_out(first, f"{path} was interrupted by a signal")
         elif end is None and result.has_end:
-            self._leave_out(first, f"{path} was cut off: it doesn't end with '# end:' (the "
-                            "program was killed, or there was no space)")
+            self._leave_out(first, f"{path} was cut off (no '# end:')")
         elif end is not None and end.status != 0 and failed_rows == 0 and not result.is_merged:
-            self._leave_out(first, f"{path} ends with an exit status other than 0 and no row that "
-                            "failed: rows may be missing")
+            self._leave_out(first, f"{path} ends with exit status {end.status}, but no row failed")
         if end is not None and end.rows != rows:
-            self.warnings.append(f"{path} has {rows} rows, and had {end.rows} when it was written")
+            self.warnings.append(f"{path} has {rows} of {end.rows} rows")
 
-    def _leave_out(self, first, why):
-        self.warnings.append(f"{why}. It doesn't count")
+    def _leave_out(self, first, reason):
+        self.warnings.append(f"{reason}: doesn't count")
         for launch in self.launches[first:]:
             launch.counts = False
 
     def _keep_common(self, benchmark, files):
-        """Keeps the keys and quantities that all files of a benchmark have, since some are short. Where that
-        would make several rows of a launch one, all stay as they are: they have no rows in common."""
+        """Keeps the keys and quantities that all files of a benchmark have, since some are short. Keeps all if that
+        would merge rows of a launch: the files then have no rows in common."""
         common = Schema(benchmark, tuple(key for key in files[0].keys if all(key in file.keys for file in files)))
         quantities = set.intersection(*({name for _, name, _ in file.quantities()} for file in files))
 
@@ -260,8 +254,8 @@ class Launches:
                 met.add(place)
         self._move_rows(benchmark, shortened, quantities)
 
-    def _tell_apart(self, benchmark):
-        """Gives rows of a benchmark that are of launches measured otherwise further keys, the metadata that tell."""
+    def _add_keys(self, benchmark):
+        """Adds keys from the metadata to rows of a benchmark whose launches were measured differently."""
         numbers = {id(file): number for number, file in enumerate(self._files) if file.benchmark == benchmark}
         counted = [launch.counts and id(launch.result) in numbers for launch in self.launches]
         several = {numbers[id(launch.result)]: (launch.side, launch.result.metadata)
@@ -281,8 +275,8 @@ class Launches:
             schema._replace(keys=(*schema.keys, *found.names.values())), (*keys, *cells[launch])))
 
     def _move_rows(self, benchmark, place_of, quantities=None):
-        """Moves what each launch found for rows of a benchmark to place_of(schema, keys, launch), a schema and keys; to
-        nowhere if that is false. Of quantities only these are kept."""
+        """Moves the values of each launch for rows of a benchmark to place_of(schema, keys, launch), a schema and keys;
+        drops them if that is false. Keeps these quantities only."""
         rows, every, self._rows, self.series = self._rows, self.series, {}, {}
 
         def place(row, launch):
@@ -304,9 +298,9 @@ class Launches:
             places.setdefault((schema, keys), len(places))
         self.series = dict(sorted(self.series.items(), key=lambda item: places[item[0][:2]]))
 
-    def _find_fewer_rows(self):
-        """Warns of launches of other benchmarks, whose outputs have no end that tells, that lack sizes
-        which most launches with the same table have."""
+    def _find_missing_rows(self):
+        """Warns of launches of other benchmarks, whose outputs have no end mark, that lack sizes of most launches with
+        the same table."""
         tables = {}  # by side and all of a row but its size: the launches that have it, of each size
         for (schema, keys), by_launch in self._rows.items():
             row = dict(zip(schema.keys, keys), size_bytes=None)
@@ -323,11 +317,10 @@ class Launches:
         for (_, benchmark), numbers in fewer.items():
             paths = [f"{self.launches[number].result.path:.{PATH_SHOWN}}" for number in sorted(numbers)]
             if paths:
-                self.warnings.append(f"{benchmark}: rows that most launches have are missing in "
-                                     f"{listed(paths, NAMES_SHOWN)}")
+                self.warnings.append(f"{benchmark}: rows of most launches are missing in {listed(paths, NAMES_SHOWN)}")
 
-    def _find_twice(self):
-        """A copy of its file, or by itself what it is among others: the first one counts."""
+    def _drop_copies(self):
+        """Rules out copies of a file, and single files that are a `run` of another file: the first one counts."""
         seen, twice = {}, []
         for launch in self.launches:
             if launch.counts:
@@ -343,16 +336,16 @@ class Launches:
 
 
 def key_columns(schemas, others):
-    """The names of all keys of these. ResultError for one that is called like another column of a table of them."""
+    """Returns the names of all keys. ResultError if one is also a name of `others`."""
     keys = dict.fromkeys(key for schema in schemas for key in schema.keys)
     for key in keys:
         if key in others:
-            raise ResultError(f"the key '{key:.100}' is called like another column")
+            raise ResultError(f"the key '{key:.100}' has another column's name")
     return list(keys)
 
 
 def read_launches(*sides, opened=Result):
-    """The Launches of sides, each the paths of its results."""
+    """Returns the Launches of sides, each a list of paths."""
     launches = Launches(opened)
     for side, paths in enumerate(sides):
         for path in paths:

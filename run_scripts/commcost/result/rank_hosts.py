@@ -1,6 +1,6 @@
-"""Which ranks are on which host, as results and the monitor's reports write it (common/job/hosts.h).
+"""The ranks of each host, as written in results and the monitor's reports (common/job/hosts.h).
 
-A text of few letters can mean any number of ranks, so what is beyond the largest job counts as not understood.
+A short text can name any number of ranks, so numbers beyond the largest job count as not understood.
 """
 
 import re
@@ -13,7 +13,7 @@ _RUN = re.compile(rf"[^:\[\]]*(?:\[{_WHOLE}-{_WHOLE}\])?[^:\[\]]*: ([0-9,/-]+)(?
 
 
 def ranks_of(text):
-    """The ranks of a text such as "0-3,8,10-20/2", as ranges; None where it is cut or says none."""
+    """Returns the ranks of a text like "0-3,8,10-20/2", as ranges; None if it is cut off or has none."""
     found = []
     for part in text.split(","):
         match = _PROGRESSION.fullmatch(part)
@@ -25,13 +25,13 @@ def ranks_of(text):
 
 
 def are_ranks(ranges):
-    """True if ranges have numbers of ranks, and no more of them than a job."""
+    """True if ranges are ranks of a job of possible size."""
     return (sum(map(len, ranges)) <= RANKS_MAX and
             all(0 <= part.start < part.stop <= RANKS_MAX for part in ranges))
 
 
 def hosts_of(text):
-    """The ranks of each host, as ranges, of a text such as "node1: 0-3; node[2-9]: 4-35"; None where it isn't
+    """Returns the ranks of each host, as ranges, of a text like "node1: 0-3; node[2-9]: 4-35"; None if it isn't
     understood."""
     found = []
     for run in text.split("; "):
@@ -44,7 +44,7 @@ def hosts_of(text):
         if not 1 <= count <= HOSTS_MAX - len(found):
             return None
         if count > 1 and shift is None:
-            # All that follow one another, in equal parts.
+            # Consecutive ranks, in equal parts.
             if len(ranks) > 1 or len(ranks[0]) < count:
                 return None
             ranks, shift = [ranks[0][:len(ranks[0]) // count]], len(ranks[0]) // count
@@ -58,7 +58,7 @@ def hosts_of(text):
 
 
 def marks_of(ranges):
-    """A byte for each rank up to the last one: 1 for those of the ranges."""
+    """Returns a byte for each rank up to the last one: 1 for those of the ranges."""
     marks = bytearray(max((part.stop for part in ranges), default=0))
     for part in ranges:
         marks[part.start:part.stop:part.step] = len(part) * b"\1"
@@ -66,7 +66,7 @@ def marks_of(ranges):
 
 
 def nodes_of(members, hosts):
-    """On how many of the hosts (hosts_of) any of the ranks of a text are; None where that isn't known."""
+    """Counts the hosts (hosts_of) of a text's ranks; None if unknown."""
     ranks = ranks_of(members)
     if ranks is None:
         return None

@@ -1,8 +1,8 @@
-"""Did values shift between two samples? The rank-sum test, the signed-rank test of pairs, the shifts that belong to
-them, the correction for many tests at once, and the interval of a median.
+"""The rank-sum test, the signed-rank test of pairs, their shifts, the correction for many tests, and the interval of a
+median.
 
-Nothing is assumed of the distribution; the values of a sample, or the pairs, must be independent of each other. None of the functions
-changes its arguments; no value may be NaN. None is returned where there is no value.
+The distribution may be any. Values of a sample, or pairs, must be independent of each other and not NaN. No function
+changes its arguments. None is returned for no values.
 """
 
 import fractions
@@ -20,29 +20,28 @@ class Interval(typing.NamedTuple):
 
 
 class Shift(typing.NamedTuple):
-    """By how much one sample is above another; the interval is None with too few values."""
+    """The distance of one sample above another; the interval is None with too few values."""
 
     value: float
     interval: typing.Optional[Interval]
 
 
 def median(values):
-    """The median; None of no values."""
     values = list(values)
     return statistics.median(values) if values else None
 
 
 def median_interval(values, confidence):
-    """The interval of the median of the distribution that `values` are from: from the k-th lowest to the k-th highest
-    (order statistics: David and Nagaraja, Order Statistics, 3rd ed., section 7.1). None where even the whole range
-    covers it less often than `confidence` (0 to 1): below 6 values at 95 %."""
+    """Returns the interval of the median of the distribution of `values`: from the k-th lowest to the k-th highest
+    (order statistics: David and Nagaraja, Order Statistics, 3rd ed., section 7.1). None if even the whole range covers
+    it less often than `confidence` (0 to 1): below 6 values at 95 %."""
     ordered, k = sorted(values), order_of(len(values), confidence)
     return Interval(ordered[k - 1], ordered[-k]) if k > 0 else None
 
 
 @functools.lru_cache(maxsize=64)
 def order_of(count, confidence):
-    """The k of median_interval for as many values; 0: none."""
+    """Returns the k of median_interval; 0: none."""
     allowed = fractions.Fraction((1 - confidence) / 2 * (1 + 1e-9)) * 2 ** count
     below, k = 1, 0  # in how many ways at most k values lie below the median
     while k < count // 2 and below <= allowed:
@@ -52,7 +51,7 @@ def order_of(count, confidence):
 
 
 def binomial(total, count):
-    """In how many ways `count` of `total` can be chosen (math.comb needs Python 3.8)."""
+    """Returns the binomial coefficient (math.comb needs Python 3.8)."""
     ways = 1
     for i in range(1, count + 1):
         ways = ways * (total - count + i) // i
@@ -61,10 +60,10 @@ def binomial(total, count):
 
 @functools.lru_cache(maxsize=64)
 def untied_ways(m, n):
-    """For u from 0 to m n // 2: how many of all choices of m among m + n ranks without ties have
-    the rank sum m (m + 1) / 2 + u. The numbers are the coefficients of the product of
-    (1 - q^(n + i)) / (1 - q^i) for i from 1 to m (Mann and Whitney, "On a Test of Whether one of
-    Two Random Variables is Stochastically Larger than the Other", Ann. Math. Stat. 18 (1947))."""
+    """Returns, for u from 0 to m n // 2, the number of choices of m among m + n ranks without ties whose rank sum is m
+    (m + 1) / 2 + u: the coefficients of the product of (1 - q^(n + i)) / (1 - q^i) for i from 1 to m (Mann and Whitney,
+    "On a Test of Whether one of Two Random Variables is Stochastically Larger than the Other", Ann. Math. Stat. 18
+    (1947))."""
     m, n = min(m, n), max(m, n)
     size = m * n // 2 + 1
     ways = [1] + [0] * (size - 1)
@@ -87,16 +86,16 @@ def twice_ranks(ordered):
     return ranks
 
 
-# Above this number of additions to long numbers the exact distribution of tied ranks takes longer than
-# hundreds of rows can wait for.
+# Beyond this number of additions of long numbers the exact distribution of tied ranks takes too long for hundreds of
+# rows.
 ADDITIONS_MAX = 5000
 
 
 def tied_p(ranks, m, distance):
-    """P(|T - mean| >= distance) for the sum T of m of the ranks, all choices being equally likely: by counting, value
-    after value, the choices with j values and a given sum (Streitberg and Roehmel, "Exact Distributions for Permutation
-    and Rank Tests", Statistical Software Newsletter 12 (1986)). The counts for all sums stand side by side in one long
-    whole number, `width` bits each, so that an addition adds them all at once."""
+    """Returns P(|T - mean| >= distance) for the sum T of m of the ranks, all choices being equally likely: counts,
+    value after value, the choices with j values and a given sum (Streitberg and Roehmel, "Exact Distributions for
+    Permutation and Rank Tests", Statistical Software Newsletter 12 (1986)). One long whole number holds the counts of
+    all sums, `width` bits each, so that one addition adds them all."""
     total = len(ranks)
     width = binomial(total, m).bit_length() + 1
     ways = [1] + [0] * m
@@ -115,8 +114,8 @@ def tied_p(ranks, m, distance):
 
 
 def normal_p(ranks, m, distance):
-    """The same by the normal distribution, with half a step for continuity (Hollander, Wolfe and
-    Chicken, Nonparametric Statistical Methods, 3rd ed., section 4.1)."""
+    """Approximates tied_p by the normal distribution, with half a step for continuity (Hollander, Wolfe and Chicken,
+    Nonparametric Statistical Methods, 3rd ed., section 4.1)."""
     total = len(ranks)
     n = total - m
     ties = sum(t ** 3 - t for t in (ranks.count(rank) for rank in set(ranks)))
@@ -127,13 +126,13 @@ def normal_p(ranks, m, distance):
 
 
 def rank_sum_p(base, other):
-    """The two-sided p-value of the rank-sum test (Wilcoxon, "Individual Comparisons by Ranking Methods", Biometrics
-    Bulletin 1 (1945)): the share of all ways to divide the values among two samples of these sizes whose rank sum is at
-    least as far from its mean as this one's. Exact, ties included, which get mid-ranks; only where there are ties and
-    some 70 values a side, the normal approximation takes its place. None if a sample is empty."""
+    """Returns the two-sided p-value of the rank-sum test (Wilcoxon, "Individual Comparisons by Ranking Methods",
+    Biometrics Bulletin 1 (1945)): the share of all divisions of the values into samples of these sizes whose rank sum
+    is at least as far from its mean. Exact, with mid-ranks for ties; a normal approximation for ties in samples of more
+    than some 70 values. None if a sample is empty."""
     if not base or not other:
         return None
-    # The other sample's sum is as far from its mean.
+    # The sum of the larger sample is as far from its mean.
     fewer = min(base, other, key=len)
     m, n = len(fewer), max(len(base), len(other))
     ordered = sorted(base + other)
@@ -148,30 +147,30 @@ def rank_sum_p(base, other):
 
 
 def lowest_p(base_count, other_count):
-    """The lowest p-value that samples of these sizes can have: all values of one are above all of
-    the other. 1 where one is empty."""
+    """Returns the lowest possible p-value of samples of these sizes: all values of one are above the other. 1 if one is
+    empty."""
     return min(1.0, 2 / binomial(base_count + other_count, base_count))
 
 
 def launches_needed(tests, alpha):
-    """With how many values a sample the largest difference is evidence among these tests; None where LAUNCHES_MAX
-    aren't enough."""
+    """Returns the size of both samples from which on the largest difference is significant among these tests; None
+    beyond LAUNCHES_MAX."""
     return next((count for count in range(1, LAUNCHES_MAX + 1) if tests * lowest_p(count, count) <= alpha), None)
 
 
 def rank_shift(base, other, confidence):
-    """By how much `other` is above `base`: the median of all differences (Hodges and Lehmann, "Estimates of Location
-    Based on Rank Tests", Ann. Math. Stat. 34 (1963)), with the interval of the shifts that the exact rank-sum test
-    doesn't reject at 1 - confidence: from the k-th lowest to the k-th highest difference (Hollander, Wolfe and Chicken,
-    section 4.3). With ties the interval covers more often than it says. It is None where even all differences don't
-    cover the shift that often (below 4 and 4 values at 95 %). Both samples must have values."""
+    """Returns the Shift of `other` above `base`: the median of all differences (Hodges and Lehmann, "Estimates of
+    Location Based on Rank Tests", Ann. Math. Stat. 34 (1963)), with the interval of the shifts that the exact rank-sum
+    test doesn't reject at 1 - confidence: from the k-th lowest to the k-th highest difference (Hollander, Wolfe and
+    Chicken, section 4.3). With ties it covers the shift more often. It is None if even all differences cover it less
+    often (below 4 and 4 values at 95 %). Both samples must have values."""
     ways = untied_ways(len(base), len(other))
     return _shift((y - x for x in base for y in other), ways, binomial(len(base) + len(other), len(base)), confidence)
 
 
 def _shift(shifts, ways, all_ways, confidence):
-    """The Shift that is the median of these. Of all_ways that a statistic can come about, ways[u] give its value u
-    above the lowest."""
+    """Returns the Shift that is the median of these. Of all_ways that a statistic can come about, ways[u] give its
+    value u above the lowest."""
     ordered, allowed = sorted(shifts), (1 - confidence) / 2 * all_ways * (1 + 1e-9)
     k, below = 0, ways[0]
     while k < len(ordered) // 2 and below <= allowed:
@@ -181,7 +180,7 @@ def _shift(shifts, ways, all_ways, confidence):
 
 
 def signed_ways(ranks):
-    """For t from 0 to the sum of these ranks: how many of all choices of some of them have the sum t."""
+    """Returns, for t from 0 to the sum of these ranks, the number of their subsets with the sum t."""
     ways = [1]
     for rank in ranks:
         ways = [kept + taken for kept, taken in zip(ways + [0] * rank, [0] * rank + ways)]
@@ -189,10 +188,10 @@ def signed_ways(ranks):
 
 
 def signed_rank_p(differences):
-    """The two-sided p-value of the signed-rank test of pairs (Wilcoxon, as of rank_sum_p): the share of all ways to sign
-    the ranks of the differences whose sum of positive ranks is at least as far from its mean as this one's. Exact, ties
-    included, which get mid-ranks; differences of 0 have no sign (Pratt, "Remarks on Zeros and Ties in the Wilcoxon
-    Signed Rank Procedures", J. Am. Stat. Assoc. 54 (1959)). For up to LAUNCHES_MAX pairs."""
+    """Returns the two-sided p-value of the signed-rank test of pairs (Wilcoxon, see rank_sum_p): the share of all signs
+    of the ranks of the differences whose sum of positive ranks is at least as far from its mean. Exact, with mid-ranks
+    for ties; differences of 0 have no sign (Pratt, "Remarks on Zeros and Ties in the Wilcoxon Signed Rank Procedures",
+    J. Am. Stat. Assoc. 54 (1959)). Up to LAUNCHES_MAX pairs."""
     ordered = sorted(differences, key=abs)
     ranks = [(rank, of) for rank, of in zip(twice_ranks([abs(of) for of in ordered]), ordered) if of != 0]
     total = sum(rank for rank, _ in ranks)
@@ -205,27 +204,27 @@ TESTS_OF_ROUNDS = 2
 
 
 def rounds_p(base, other):
-    """That launches of two sides, each by its round, differ by chance: the lower p-value of two tests, doubled, as either
-    would do. Launches of a round come one after the other, so pairs of a round tell where the machine is in one state for
-    some launches and in another for others; all against all need fewer launches where it isn't. Times are compared by
-    their ratio."""
+    """Returns the p-value of a difference between launches of two sides, by round: twice the lower one of two tests.
+    Launches of a round are consecutive, so pairs of a round cancel states of the machine that last for several
+    launches; without such states the rank-sum test needs fewer launches. Compares times by their ratio."""
     scaled = math.log if min([*base.values(), *other.values()]) > 0 else float
     pairs = [scaled(other[run]) - scaled(base[run]) for run in base if run in other]
     return min(1.0, TESTS_OF_ROUNDS * min(rank_sum_p(list(base.values()), list(other.values())), signed_rank_p(pairs)))
 
 
 def signed_rank_shift(differences, confidence):
-    """The shift of pairs with these differences: the median of the means of all two of them, each with itself included
-    (Hodges and Lehmann, as of rank_shift), with the interval of the shifts that the exact signed-rank test doesn't reject
-    at 1 - confidence (Hollander, Wolfe and Chicken, section 3.3); None with too few pairs (below 6 at 95 %)."""
+    """Returns the Shift of pairs with these differences: the median of the means of all two of them, each with itself
+    included (Hodges and Lehmann, see rank_shift), with the interval of the shifts that the exact signed-rank test
+    doesn't reject at 1 - confidence (Hollander, Wolfe and Chicken, section 3.3); None with too few pairs (below 6 at 95
+    %)."""
     means = ((x + y) / 2 for i, x in enumerate(differences) for y in differences[i:])
     return _shift(means, signed_ways(range(1, len(differences) + 1)), 2 ** len(differences), confidence)
 
 
 def holm(p_values):
-    """The p-values corrected for being many: if those below alpha are called changes, the chance
-    of one false call or more is at most alpha, however the tests hang together (Holm, "A Simple
-    Sequentially Rejective Multiple Test Procedure", Scand. J. Stat. 6 (1979))."""
+    """Returns p-values corrected for their number: if those below alpha are called changes, the chance of any false
+    call is at most alpha, however the tests depend on each other (Holm, "A Simple Sequentially Rejective Multiple Test
+    Procedure", Scand. J. Stat. 6 (1979))."""
     corrected, highest = [0.0] * len(p_values), 0.0
     for place, index in enumerate(sorted(range(len(p_values)), key=p_values.__getitem__)):
         highest = max(highest, min(1.0, (len(p_values) - place) * p_values[index]))

@@ -1,10 +1,9 @@
-"""Reading results: the one reader that comparison, summary, pictures and report share.
+"""The reader of results.
 
-A result is what a benchmark writes (docs/output.md): metadata, one header row, rows, and an end line. It says itself
-what its columns are (`# columns:`), so nothing here knows a benchmark. On the terminal programs write a short result,
-whose head and columns are a part of that. What other benchmarks print is read as if they wrote results, too
-(foreign_outputs.py). Files may hold anything; what is no result is refused with a ResultError, one line that names the file and
-the place. Results are read line by line, so their size doesn't matter.
+A result is the output of a benchmark (docs/output.md): metadata, one header row, rows, and an end line. It defines its
+columns (`# columns:`), so the reader knows no benchmark. On the terminal programs print a short result, with a part of
+the head and columns. Outputs of other benchmarks are converted (foreign_outputs). Anything else is refused with a
+ResultError that names the file and the line. Results are read line by line, so any size will do.
 """
 
 import hashlib
@@ -27,30 +26,28 @@ PATH_SHOWN = 200
 NAMES_SHOWN = 4
 ROLES = ("key", "less", "more", "info")
 
-_NOT_KNOWN = ("no output that is known (no title of OSU's, Intel's or Sandia's benchmarks in the first "
-              f"{foreign_outputs.HEAD >> 20} MiB)")
-_ONE_LAUNCH = "one launch a file, or a column 'run' that tells them apart"
+_NOT_KNOWN = "unknown output: no title of OSU's, Intel's or Sandia's benchmarks"
+_ONE_LAUNCH = "use one launch a file, or a column 'run'"
 
-# What a short head has in one line, by the keys of full metadata.
+# Keys of the full metadata in one line of a short head.
 SHORT_HEAD = {
     "program": re.compile(r"(?P<benchmark>\S+) (?P<version>\S+) \(commcost\), (?P<date>\S+)"),
     "layout": re.compile(r"(?P<ranks>[0-9]+) ranks? on (?P<nodes>[0-9]+) nodes?\b"
                          r".*?(?:; binding: (?P<binding>.*))?")}
-# How `# columns:` in a short head calls roles (keys by two names, the second one in older results), and how it says that
-# there are none.
+# Names of roles in `# columns:` of a short head (two names for keys, the second one in older results), and of no roles.
 SHORT_ROLES = {"keys": "key", "rows are told apart by": "key", "less is better": "less", "more is better": "more"}
 NO_ROLES = "not compared"
-GOES_ON = "#   "            # begins a line that continues the one before, in a short result
+CONTINUES = "#   "            # begins a line that continues the one before, in a short result
 
 _OVERLAP = {"collective", "model", "overlap_pct"}
-# Keys that results of a later version have: the name, the column that it follows, what it is in older ones, and
-# columns that tell which results it is of.
+# Keys that older results lack: name, the column before it, the value in older results, and columns that identify such
+# results.
 ADDED = (("form", "model", "nonblocking", _OVERLAP), ("test_calls", "form", "0", _OVERLAP),
          ("size_bytes", "rank", "NA", {"kind", "comm", "operation", "members", "rank"}))
 
 
 class ResultError(UsageError):
-    """What is wrong with a result: one line for its user."""
+    """An error in a result: one line for its user."""
 
 
 class Remark(typing.NamedTuple):
@@ -61,36 +58,36 @@ class Remark(typing.NamedTuple):
 
 
 class End(typing.NamedTuple):
-    """What the end line says: the number of rows that were written, and the exit status."""
+    """The end line: the number of rows written, and the exit status."""
 
     rows: int
     status: int
 
 
 class Result:
-    """A result that is open for reading. The head is read at once, the rows by `rows()`; what
-    stands among and after the rows (`remarks`, `end`, `cut_line`) is known after these.
+    """A result that is open for reading. The head is read at once, the rows by rows(). `remarks`, `end` and `cut_line`
+    are complete after these.
 
     path       as given
     head       the comments before the header row, as they are
     metadata   each key's values, in the order of the file
     benchmark  the benchmark's name
-    roles      the columns' roles by name, as `# columns:` has them. A short result's others are info
-    is_short   whether it has a short head
-    header     the header row's names, and those that it lacks (ADDED)
-    keys       the names of the columns that tell rows apart, but for `run`
-    is_merged  whether the file holds several launches, told apart by the column `run`
-    has_end    whether a complete file ends with an end line, which schema 1 doesn't have
+    roles      the columns' roles by name, from `# columns:`. A short result's others are info
+    is_short   True if it has a short head
+    header     the header row's names, and the keys that older results lack (ADDED)
+    keys       the names of the key columns, except `run`
+    is_merged  True if the file holds several launches, with a column `run`
+    has_end    True if a complete file has an end line, which schema 1 lacks
     remarks    notes and warnings so far
-    end        the End that the last line states, or None
-    cut_line   the number of a last line that was cut off and left out, or None
-    is_foreign whether another benchmark wrote it: its remarks are this reader's, about what it lacks
-    digest     after the rows: the same for copies: files of the same bytes, which say when and where they
-               were measured; what another benchmark wrote doesn't, so there only the same file is the same
+    end        the End of the last line, or None
+    cut_line   the number of a last line that was cut off, or None
+    is_foreign True if another benchmark wrote it: its remarks are the reader's
+    digest     after the rows: equal for copies, files of the same bytes with date and hosts; for outputs of other
+               benchmarks, which lack these, equal for the same file only
     """
 
     def __init__(self, path, as_written=False):
-        """With `as_written` the header and the rows have only what the file has."""
+        """Opens the result and reads its head. With `as_written` header and rows have no ADDED keys."""
         self.path = path
         self.head, self.metadata, self.roles, self.remarks = [], {}, {}, []
         self.header, self.keys, self._added = [], [], []  # (index, value) of cells that rows lack
@@ -116,12 +113,12 @@ class Result:
 
     def _unreadable(self, error):
         hint = "it is a folder" if isinstance(error, IsADirectoryError) else (
-            f"{error.strerror}: name a result or a folder of results")
+            f"{error.strerror}: use a result or a folder of results")
         return ResultError(f"cannot read '{self.path:.{PATH_SHOWN}}': {hint}")
 
     def _open(self):
-        """The lines of the file, or of what it says in our own form."""
-        # It may be a pipe, which can't be read twice, and is slow. The first piece ends with a line.
+        """Returns the lines of the file, converted if it is foreign."""
+        # A pipe can't be read twice, and is slow. The first piece ends with a line.
         try:
             head = self._stream.read(foreign_outputs.HEAD) + self._stream.readline(LINE_MAX + 1)
             self.is_foreign = foreign_outputs.is_foreign(head)
@@ -144,20 +141,20 @@ class Result:
         self._pieces = ()
 
     def value(self, key):
-        """The first value of a key of the metadata, or None."""
+        """Returns the first value of a key of the metadata, or None."""
         return self.metadata.get(key, [None])[0]
 
     def place(self, name):
-        """The index of a column's cell in a row, or None."""
+        """Returns the index of a column's cell in a row, or None."""
         return self.header.index(name) if name in self.header else None
 
     def quantities(self):
-        """(index of the cell, name, whether more is better) of each column that is a result."""
+        """Returns (index of the cell, name, True if more is better) of each quantity."""
         return [(place, name, self.roles[name] == "more") for place, name in enumerate(self.header)
                 if self.roles.get(name) in ("less", "more")]
 
     def refuse(self, text):
-        """Raises the error about the line in hand, which is no line of a file that was translated."""
+        """Raises the error about the current line; converted files have no line numbers."""
         line = "" if self.is_foreign else f"line {self._number}: "
         raise ResultError(f"{self.path:.{PATH_SHOWN}}: {line}{text}")
 
@@ -166,7 +163,7 @@ class Result:
         self._kept = [(self._number, cells) for cells in self.rows()]
 
     def rows(self):
-        """The rows, as lists of cells, as many as the header row has. To be called once, unless they are kept."""
+        """Yields the rows, lists of cells. Called once, unless the rows are kept."""
         if self._kept is None:
             yield from self._read_rows()
         for self._number, cells in self._kept or ():
@@ -181,27 +178,26 @@ class Result:
             if not line:
                 continue
             self.end = None
-            # In quotes are texts that look like dates.
+            # Texts that look like dates are quoted.
             cells = line.replace('"', "").split("\t")
             if not self._whole and (len(cells) != count or self.has_end):
                 self.cut_line = self._number
                 continue
             if len(cells) != count:
-                self.refuse(f"{len(cells)} cells, where the header row has {count}")
+                self.refuse(f"{len(cells)} cells, the header row has {count}")
             for place, value in self._added:
                 cells.insert(place, value)
             yield cells
         self.digest = self.digest or self._hash.hexdigest()
 
-    # ---- lines -----------------------------------------------------------------------------------
 
     def _lines(self):
-        """The lines, without their ends; `_number` and `_whole` are those of the line in hand, or of the
-        next one. What is continued is one line."""
-        held = None  # a comment that may go on
+        """Yields the lines without their ends, continued lines as one. `_number` and `_whole` belong to the current
+        line, or to the next one."""
+        held = None  # a comment that may continue
         for line in itertools.chain(self._lines_of_file(), [None]):
-            if held is not None and line is not None and line.startswith(GOES_ON):
-                held += " " + line[len(GOES_ON):]
+            if held is not None and line is not None and line.startswith(CONTINUES):
+                held += " " + line[len(CONTINUES):]
                 continue
             if held is not None:
                 yield held
@@ -221,12 +217,11 @@ class Result:
                     self.refuse("longer than 1 MiB: this is no result")
                 if self._number == 1 and line.startswith(b"\xef\xbb\xbf"):
                     line = line[3:]
-                # What isn't UTF-8 stays what it is, so that other texts don't become equal.
+                # Bytes that aren't UTF-8 stay distinct.
                 yield line.rstrip(b"\n").rstrip(b"\r").decode("utf-8", "surrogateescape")
         except OSError as error:
             raise self._unreadable(error) from None
 
-    # ---- the head --------------------------------------------------------------------------------
 
     def _read_head(self):
         for line in self._lines():
@@ -236,8 +231,7 @@ class Result:
             elif line:
                 self._take_header(line)
                 return
-        raise ResultError(f"{self.path:.{PATH_SHOWN}}: no header row: the program ended before it "
-                          "had a result, or this is none")
+        raise ResultError(f"{self.path:.{PATH_SHOWN}}: no header row: this is no result, or an empty one")
 
     def _take_head_comment(self, line):
         found = re.match("# ([^ :]+): (.*)$", line)
@@ -261,8 +255,7 @@ class Result:
         if key == "columns":
             self._take_columns(value)
         if key == "schema" and not (re.fullmatch("[0-9]{1,9}", value) and 1 <= int(value) <= SCHEMA):
-            self.refuse(f"output schema '{value:.{SHOWN}}': this program reads up to {SCHEMA}: "
-                        "use the one that belongs to the results")
+            self.refuse(f"output schema '{value:.{SHOWN}}', known up to {SCHEMA}: use the results' commcost version")
 
     def _take_columns(self, text):
         for word in self._words_of(text) if self.is_short else text.split():
@@ -278,18 +271,18 @@ class Result:
                 self.refuse(f"more than {COLUMNS_MAX} columns")
 
     def _words_of(self, text):
-        """What a short head says of the columns, as a full one does."""
+        """Returns the columns of a short head as `# columns:` of a full one has them."""
         parts = [part.partition(": ") for part in text.split("; ") if text != NO_ROLES]
-        for said, _, _ in parts:
-            if said not in SHORT_ROLES:
-                self.refuse(f"'{said:.{SHOWN}}' in '# columns:' is none of {listed(SHORT_ROLES, len(SHORT_ROLES))}")
-        return [f"{name}={SHORT_ROLES[said]}" for said, _, names in parts for name in names.split(", ")]
+        for role, _, _ in parts:
+            if role not in SHORT_ROLES:
+                self.refuse(f"'{role:.{SHOWN}}' in '# columns:' is none of {listed(SHORT_ROLES, len(SHORT_ROLES))}")
+        return [f"{name}={SHORT_ROLES[role]}" for role, _, names in parts for name in names.split(", ")]
 
     def _take_header(self, line):
         for key in ("columns", "benchmark"):
             if key not in self.metadata:
                 self.refuse(f"no '# {key}:' before the first row: " + (
-                    "write the result with its metadata, without --no-header and --no-metadata"
+                    "write the result without --no-header and --no-metadata"
                     if "\t" in line else _NOT_KNOWN))
         self.header = line.split("\t")
         for place, name in enumerate(self.header):
@@ -303,12 +296,11 @@ class Result:
         self.keys = [name for name, role in self.roles.items() if role == "key" and name != "run"]
 
     def _add_keys(self):
-        """Takes in the keys that only results of later versions have; in a short result those that its head has for
-        all rows."""
-        said = (self.value("all_rows") or "") if self.is_short else ""
-        shared = [part.partition("=") for part in said.split("; ") if part]
+        """Adds the keys that older results lack; to a short result the keys of `# all_rows:`."""
+        all_rows = (self.value("all_rows") or "") if self.is_short else ""
+        shared = [part.partition("=") for part in all_rows.split("; ") if part]
         if not all(name and equals and len(name) <= NAME_MAX for name, equals, _ in shared):
-            self.refuse(f"'{said:.{SHOWN}}' in '# all_rows:' isn't a list of 'name=value'")
+            self.refuse(f"'{all_rows:.{SHOWN}}' in '# all_rows:' isn't a list of 'name=value'")
         for name, after, value, of in [(name, None, value, set()) for name, _, value in reversed(shared)] or ADDED:
             if name in self.header or not of <= set(self.header):
                 continue
@@ -319,7 +311,6 @@ class Result:
             self.header.insert(place, name)
 
     def _take_comment(self, line):
-        """A comment among or after the rows."""
         found = re.match("# (note|warning|end|columns|benchmark): (.*)$", line)
         kind, text = found.groups() if found else ("", "")
         if kind in ("columns", "benchmark"):
@@ -331,13 +322,13 @@ class Result:
 
 
 class KeptResults:
-    """Results that are read once and kept, for several readers."""
+    """Results that are read once, for several readers."""
 
     def __init__(self):
         self._kept = {}
 
     def opened(self, path):
-        """The Result, as one that is open for reading."""
+        """Returns the Result, as one that is open for reading."""
         if path not in self._kept:
             with Result(path) as result:
                 result.keep()
@@ -346,21 +337,19 @@ class KeptResults:
 
 
 def cell_text(text):
-    """The text as a cell. Spreadsheets take what begins with one of these signs and is no number for a
-    formula: a ' before it makes it a text."""
+    """Returns the text as a cell. A ' makes text of a formula: spreadsheets compute cells that begin
+    with these signs."""
     text = plain(text)
     return "'" + text if text.startswith(("=", "+", "-", "@")) and parsed_number(text) is None else text
 
 
-# From the best to the worst; a status that isn't here is worse than ok.
+# From the best to the worst; an unknown status is worse than ok.
 STATUSES = ("ok", "budget", "max-size", "no-knee", "FAIL")
 
 
 def status_rank(status):
-    """The place of a status in their order, from the best to the worst."""
     return STATUSES.index(status) if status in STATUSES else 1
 
 
 def worst_status(statuses):
-    """The first of the worst ones."""
     return max(statuses, key=status_rank)

@@ -7,22 +7,20 @@ from commcost.system import IS_TREE, TOP, now, said_by
 
 
 def commit():
-    """The commit of the source tree that this file is in; NA where it is installed."""
+    """Returns the commit of the source tree; NA if the scripts are installed."""
     return IS_TREE and said_by("git", "-C", TOP, "rev-parse", "--short=12", "HEAD").strip() or "NA"
 
 
 class Output:
-    """A result of `program`: the metadata, one header row, rows, remarks, an end line. Or, for people, tables of their
-    own columns (begin without columns). With `rows_only` the metadata and the header row are left out, and remarks go
-    to stderr."""
+    """A result of `program`: metadata, header row, rows, remarks, end line. Or, without columns, tables to read. With
+    `rows_only` it has no metadata and no header row, and remarks go to stderr."""
 
     def __init__(self, program, rows_only=False):
         self.program, self._rows_only = program, rows_only
         self._lines, self._columns, self._rows = [], [], 0
 
     def begin(self, columns, metadata, words):
-        """Writes the metadata, after what every result has, and the header row. `columns`: pairs of a name and
-        a role (key, less, more, info)."""
+        """Writes the metadata and the header row. `columns`: pairs of a name and a role (key, less, more, info)."""
         self._columns = [name for name, _ in columns]
         for key, value in [("benchmark", self.program), ("version", __version__),
                            ("commit", commit()), ("schema", SCHEMA), ("date", now()),
@@ -36,25 +34,23 @@ class Output:
             self._lines.append("\t".join(names) + "\n")
 
     def row(self, cells):
-        """Writes a row, its cells by column; NA where it has none."""
+        """Writes a row, its cells by column; NA for missing ones."""
         self._rows += 1
         cells = [cell_text(str(cells.get(name, "NA"))).replace("#", " ") or "NA" for name in self._columns]
         self._lines.append("\t".join(cells) + "\n")
 
     def table(self, grid):
-        """Writes a page.Grid for reading."""
         self._rows += len(grid.rows)
         self._lines += [line.replace("#", " ") + "\n" for line in grid.as_text()[self._rows_only:-1]]
 
     def remark(self, kind, text):
-        """`# KIND: TEXT`."""
         if self._rows_only:
             complain(self.program, f"{kind}: {text}")
         else:
             self._comment(f"{kind}: {text}")
 
     def text(self, status):
-        """All of it with the end line."""
+        """Returns all of it, with the end line."""
         self._comment(f"end: {self._rows} row{'' if self._rows == 1 else 's'}, exit {status}")
         return "".join(self._lines)
 

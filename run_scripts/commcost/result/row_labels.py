@@ -1,4 +1,4 @@
-"""Labels of rows: what tells them apart, in words."""
+"""Labels of rows."""
 
 import typing
 
@@ -6,22 +6,20 @@ from commcost.words import is_number, size_text
 
 
 class Key(typing.NamedTuple):
-    """A column that tells lines, rows or panels of a picture apart; % in the text is its value, of
-    a flush as programs take it. An optional one is left out of a label where it tells nothing apart."""
+    """A column that distinguishes lines, rows or panels of a picture; % in the text is its value. An optional one is
+    omitted if it distinguishes nothing."""
 
     column: str
     text: str = "%"
     optional: bool = False
 
     def label(self, value):
-        """Of a row with this value."""
         is_size = self.column == "cache_size" and is_number(value)
         return self.text.replace("%", size_text(float(value)) if is_size else value, 1)
 
 
 class Labels:
-    """The labels that Keys make; optional ones take part where they differ among the rows
-    whose other keys are the same."""
+    """Labels made of Keys. Optional ones take part if they differ among rows whose other keys are equal."""
 
     def __init__(self, keys, rows):
         self._keys, self._values = keys, {}
@@ -38,17 +36,17 @@ class Labels:
             value != "NA" and len(self._values[key.column, self._required(row)]) > 1)).replace('"', "'")
 
 
-# Keys of any benchmark, with their texts.
+# Texts of keys of any benchmark.
 _TEXTS = {"ranks": "% ranks", "memory": "% memory", "buffers": "% buffers"}
 
 
 def further(names):
-    """Keys of these names, for what else tells rows apart (Tables.further_keys)."""
+    """Returns Keys of these names, for Tables.further_keys."""
     return tuple(Key(name, _TEXTS.get(name[len("job_"):] if name.startswith("job_") else name, f"{name} %"), True)
                  for name in names)
 
 
 def named_keys(row):
-    """The keys of a row that say something: of what has a schema, or of a tables.Row."""
+    """Returns the keys of a row that aren't NA: of a Series or of a tables.Row."""
     pairs = row.keys.items() if isinstance(row.keys, dict) else zip(row.schema.keys, row.keys)
     return ", ".join(f"{name} {value}" for name, value in pairs if value not in ("NA", "none"))

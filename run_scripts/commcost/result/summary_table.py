@@ -1,7 +1,6 @@
-"""summary.tsv: the rows of all benchmarks over all launches, for spreadsheets and scripts: a header row
-and rows, tab-separated, without comments. A column for each key; a row for each quantity of each row,
-or (wide) one row with a column for each quantity. Several folders have their rows apart, with a column for
-the folder.
+"""summary.tsv: the rows of all benchmarks over all launches, for spreadsheets and scripts: a header row and rows,
+tab-separated, without comments. It has a column for each key, and a row for each quantity of a row or (wide) a column
+for each quantity. Several folders stay apart by a column for the folder.
 """
 
 import math
@@ -37,8 +36,8 @@ class Line(typing.NamedTuple):
 
 
 def lines_of(launches, folder=""):
-    """The Lines of all quantities. One that a row never has is left out where the row has others. `folder`: what it is
-    called, if there are several."""
+    """Returns the Lines of all quantities. A quantity that a row never has is omitted if the row has others. `folder`:
+    its label, if there are several."""
     of_all = {FOLDER: folder} if folder else {}
     found = [(series, launches.values(series, 0)) for series in launches.series.values()]
     measured = {(series.schema, series.keys) for series, values in found if values.values}
@@ -51,7 +50,7 @@ def lines_of(launches, folder=""):
 
 
 def table_of(lines):
-    """The columns, and the rows by column: a row for each quantity. Numbers are floats, None is NA."""
+    """Returns the columns, and the rows by column: a row for each quantity. Numbers are floats, None is NA."""
     rows = []
     for line in lines:
         quantity, values = line.series.quantity, line.values.values
@@ -62,8 +61,8 @@ def table_of(lines):
 
 
 def wide_table_of(lines):
-    """The same with one row for all quantities of a row, and their medians in a column each."""
-    # What is a quantity of some rows may be a key of others: a size that launches chose.
+    """Returns the columns and rows of the wide table: the medians of all quantities of a row."""
+    # A quantity of some rows may be a key of others: a size that launches chose.
     columns = dict.fromkeys([*columns_before(lines), *(line.series.quantity for line in lines), *OF_A_ROW])
     rows = {}
     for line in lines:
@@ -74,26 +73,24 @@ def wide_table_of(lines):
 
 
 def columns_before(lines):
-    """The benchmark, the folder, and all benchmarks' keys."""
     own = ["benchmark", *([FOLDER] if FOLDER in lines[0].of_the_row else [])]
     return own + key_columns((line.series.schema for line in lines), (*own, *OF_A_QUANTITY, *OF_A_ROW))
 
 
 def text_of(columns, rows, decimal="."):
-    """The table as text. `decimal` is the sign between a number's whole part and the rest."""
+    """Returns the table as text. `decimal` is the decimal sign."""
     def cell(value):
         text = "NA" if value is None else six_digits(value) if isinstance(value, float) else cell_text(str(value))
         if parsed_number(text) is not None:
             return text.replace(".", decimal)
-        # In quotes what a spreadsheet may take for a date or a number: 2-3, 1/2, 1,4.
+        # Spreadsheets take 2-3, 1/2 and 1,4 for dates or numbers, unless they are quoted.
         return f'"{text}"' if re.fullmatch("[0-9][-0-9,.:/]*", text) else text
     cells = [columns, *([row.get(column, "") for column in columns] for row in rows)]
     return "".join("\t".join(map(cell, line)) + "\n" for line in cells)
 
 
 def summarize(paths, decimal=".", is_wide=False, opened=Result):
-    """The summary of results and folders of results, as one text, and what is to be said of it, a
-    list of lines. ResultError for what is no result."""
+    """Returns the summary of results and folders as text, and remarks. ResultError if one is no result."""
     paths = list(dict.fromkeys(paths))
     are_apart = len(paths) > 1 and any(map(os.path.isdir, paths))
     lines, notes, warnings = [], [], []
@@ -108,24 +105,22 @@ def summarize(paths, decimal=".", is_wide=False, opened=Result):
     remarks = [f"note: {text}" for text in notes] + [f"warning: {text}" for text in warnings]
     few = sum(line.interval[0] is None for line in lines)
     if few:
-        remarks.append(f"note: {few} of {len(lines)} quantities have fewer than 6 launches and so no "
-                       "interval: run more (run_suite.sh --runs=6)")
+        remarks.append(f"note: {few} of {len(lines)} quantities have no interval (fewer than 6 launches): "
+                       "use run_suite.sh --runs=6")
     return text_of(*(wide_table_of if is_wide else table_of)(lines), decimal), remarks
 
 
 def main(words):
     made = command.Parser(
         PROGRAM, f"{PROGRAM} [OPTION]... RESULTS...",
-        """Puts all launches of all benchmarks into one table for spreadsheets: a column for
-each key, and a row for each quantity, with the median over launches, its 95 %
-interval (NA with fewer than six launches), min and max. RESULTS are folders of
-results, as run_suite.sh leaves them, or single files. Several folders have their
-rows apart, with a column `results`; launches in several files are put together.""")
-    made.add_argument("--output", metavar="FILE", help="write the table to FILE, not stdout")
-    made.add_argument("--decimal", choices=(".", ","), default=".",
-                      help="the decimal sign that the spreadsheet expects (default: .)")
-    made.add_argument("--wide", action="store_true", help="one row for all quantities, with their medians "
-                      "in a column each, for charts")
+        """Prints one table of all launches of all benchmarks, for spreadsheets: a column for
+each key, and a row for each quantity with the median over launches, its 95 %
+interval (NA with fewer than six launches), minimum and maximum. RESULTS are
+folders of results (run_suite.sh) or single files. Several folders stay apart by
+a column `results`; several files are launches of one table.""")
+    made.add_argument("--output", metavar="FILE", help="write to FILE instead of stdout")
+    made.add_argument("--decimal", choices=(".", ","), default=".", help="decimal sign (default: .)")
+    made.add_argument("--wide", action="store_true", help="one row for all quantities, a column of medians each")
     options = made.parse_with_results(words, math.inf)
     text, remarks = summarize(options.paths, options.decimal, options.wide)
     command.write_to(options.output, text)

@@ -1,7 +1,7 @@
-"""The rows of results by benchmark, as pictures and reports show them.
+"""The rows of results by benchmark, for pictures, reports and costs.
 
-Unlike for a comparison, files may be without metadata, and those that were cut off count; a file
-that is of no benchmark is left out.
+Other than in a comparison, files may lack metadata, and those that were cut off count. Files of no benchmark are left
+out.
 """
 
 import copy
@@ -13,8 +13,8 @@ import typing
 from commcost.command import UsageError, complain, plain
 from commcost.result import benchmarks, rank_test, result_metadata
 from commcost.result.intervals import measured, over_launches
-from commcost.result.result_files import (files_below, is_made, is_of_a_setting, labels_of, launch_files, links_out,
-                                          result_files, unknown_beside)
+from commcost.result.result_files import (files_below, is_made, has_setting, labels_of, launch_files, outer_links,
+                                          result_files, unknown_files)
 from commcost.result.result_reader import PATH_SHOWN, Result, ResultError, worst_status
 from commcost.words import is_number, parsed_number
 
@@ -42,35 +42,35 @@ class Tables:
     """One result, or a new one and its base.
 
     tables  of all files
-    labels  what the results are called, by side: the last parts of their paths, or where these are the same the paths
-    paths   where they are, by side
-    left    remarks about files that were left out, or that rows are made of though they differ
+    labels  of the results, by side
+    paths   by side
+    left    remarks about files that were left out, or that differ but share rows
     opened  opens a result: Result, or KeptResults.opened
-    apart   by kind, the keys that rows have from the metadata, since files differ in it: the metadata's by the column
+    apart   by kind, the keys of rows from differing metadata: the metadata's key by column
     """
 
     def __init__(self, paths, opened=Result):
-        """Reads them, by Result or KeptResults.opened; UsageError for what isn't there, ResultError for a file that is
-        broken. Of a folder such files are left out."""
+        """Reads the results. UsageError for a path that doesn't exist, ResultError for a broken file; a folder's broken
+        files are left out."""
         self.tables, self.left, self._digests, self._rows, self.apart = [], [], {}, {}, {}
         self.opened = opened
         self.paths = dict(zip((NEW, BASE), paths))
         self.labels = dict(zip((NEW, BASE), map(plain, labels_of(paths))))
         for side, path in self.paths.items():
             files = files_of(path)
-            self.left += links_out(path) + unknown_beside(files) if os.path.isdir(path) else []
+            self.left += outer_links(path) + unknown_files(files) if os.path.isdir(path) else []
             for file in files:
                 try:
                     self._add(side, file)
                 except ResultError as error:
                     if file == path:
                         raise
-                    self.left.append(f"{plain(str(error))}. It is left out")
+                    self.left.append(f"{plain(str(error))}: left out")
         if not self.kinds():
-            raise ResultError(f"{paths[0]:.{PATH_SHOWN}}: no results of benchmarks in there" +
-                              "".join(f"; {text}" for text in links_out(paths[0])))
+            raise ResultError(f"{paths[0]:.{PATH_SHOWN}}: no results of benchmarks" +
+                              "".join(f"; {text}" for text in outer_links(paths[0])))
         for kind in dict.fromkeys(table.kind for table in self.tables):
-            self._tell_apart(kind)
+            self._add_keys(kind)
 
     def _add(self, side, file):
         if os.path.isfile(file) and is_made(file):
@@ -79,8 +79,8 @@ class Tables:
             left = ROWS_MAX - sum(len(table.rows) for table in self.tables)
             rows = [dict(zip(result.header, map(plain, cells))) for cells in itertools.islice(result.rows(), left + 1)]
             if len(rows) > left:
-                raise UsageError(f"{file:.{PATH_SHOWN}}: more than {ROWS_MAX} rows in all: show "
-                                 "fewer launches, or use summarize.sh, which reads any number")
+                raise UsageError(f"{file:.{PATH_SHOWN}}: more than {ROWS_MAX} rows: show fewer launches, or use "
+                                 "summarize.sh")
             other = self._digests.setdefault((side, result.digest), file)
             if other != file:
                 self.left.append(f"{file:.{PATH_SHOWN}}: the same launch as {other:.{PATH_SHOWN}}: counts once")
@@ -88,7 +88,7 @@ class Tables:
             kind = benchmarks.kind_of(result, rows[0] if rows else None)
             if kind is None:
                 if not result.benchmark.startswith("overlap_"):
-                    self.left.append(f"{file:.{PATH_SHOWN}}: not a result of a benchmark, left out")
+                    self.left.append(f"{file:.{PATH_SHOWN}}: no known benchmark, left out")
                 return
             name = os.path.splitext(os.path.basename(file))[0]
             self.tables.append(Table(side, kind, plain(name), result.metadata, result.remarks,
@@ -96,8 +96,8 @@ class Tables:
                                      result.keys, result.is_merged, file,
                                      [name for _, name, _ in result.quantities()]))
 
-    def _tell_apart(self, kind):
-        """Gives rows of files that were measured otherwise further keys, the metadata that tell."""
+    def _add_keys(self, kind):
+        """Adds keys from the metadata to rows of files that were measured differently."""
         tables, groups = [table for table in self.tables if table.kind == kind], {}
         for number, table in enumerate(tables):
             for cells in table.rows:
@@ -114,15 +114,15 @@ class Tables:
                 cells.update(more)
 
     def only(self, tables):
-        """The same results with some of their tables."""
+        """Returns the same results with these tables only."""
         made = copy.copy(self)
         made.tables, made._rows = tables, {}
         return made
 
     def variants(self):
-        """The same results in parts, in which rows don't differ in further keys: pairs of these keys, by column, and
-        Tables. So what a question finds by the keys that it knows is one row, and no mixture of several. A key that is
-        the same in all rows is named only where it isn't the usual one."""
+        """Splits the results into parts whose rows share their further keys: pairs of these keys, by column, and
+        Tables. So a question that ignores these keys finds one row, and no mixture. A key with one value is named only
+        if it is unusual."""
         parts = {}
         for kind in self.kinds():
             rows = self.rows(kind)
@@ -134,7 +134,7 @@ class Tables:
         return [(dict(keys), self._part(rows)) for keys, rows in parts.items()]
 
     def _part(self, rows):
-        """The same results with some of their rows, by kind, and the files that these are from."""
+        """Returns the same results with these rows only, by kind, and their files."""
         made = copy.copy(self)
         made._rows = rows
         made.tables = [table for table in self.tables if table.kind in rows and all(
@@ -143,8 +143,8 @@ class Tables:
         return made
 
     def further_keys(self, kind):
-        """The keys of a kind's rows that no question about it names: what a suite didn't vary, benchmarks.ini doesn't
-        list, or only the metadata have."""
+        """Returns the keys of a kind's rows that no question names: not varied by the suite, unknown to benchmarks.ini,
+        or from the metadata."""
         entry = benchmarks.entry_of(kind)
         known = {benchmarks.SETTING, *entry.names, *entry.hidden}
         return list(dict.fromkeys(key for table in self.tables if table.kind == kind for key in table.keys
@@ -152,55 +152,51 @@ class Tables:
 
     @property
     def sides(self):
-        """The results that there are."""
         return list(self.labels)
 
     def kinds(self):
-        """The kinds of the new result, in the order in which they are shown."""
         return benchmarks.in_order({table.kind for table in self.tables if table.side == NEW})
 
     def of(self, side, kind=None):
-        """The tables of a side, of all kinds or one."""
         return [table for table in self.tables if table.side == side and kind in (None, table.kind)]
 
     def cells(self, side, kind):
-        """The rows of all files of a side and kind, as they are."""
         return [row for table in self.of(side, kind) for row in table.rows]
 
     def rows(self, kind, **keys):
-        """The Rows of a kind with these keys that the new result has."""
+        """Returns the Rows of a kind with these keys that the new result has."""
         if kind not in self._rows:
             self._rows[kind] = rows_by_key(self, kind)
         return [row for row in self._rows[kind] if row.launches and
                 all(row.keys.get(column) == value for column, value in keys.items())]
 
     def measured(self, kind, column, **keys):
-        """Pairs of a Row and what it measured in a column (intervals.Measured), where there is a value."""
+        """Returns pairs of a Row and its value in a column (intervals.Measured), of rows that have one."""
         pairs = [(row, measured(row, column)) for row in self.rows(kind, **keys)]
         return [(row, value) for row, value in pairs if value is not None]
 
 
 def threshold_of(tables):
-    """The threshold in percent that all tables have in their metadata; None where they don't."""
+    """Returns the threshold in percent that all tables share in their metadata; None otherwise."""
     said = {table.metadata.get("threshold", ["NA"])[0].rstrip(" %") for table in tables}
     return parsed_number(said.pop()) if len(said) == 1 else None
 
 
 def files_of(path):
-    """The files of a result: itself, or of a folder its own *.tsv files, or if it has none, those
-    in its folders and in RUN of its folder `runs`."""
+    """Returns the files of a result: itself, or a folder's own *.tsv files, else those in its folders
+    and in runs/RUN."""
     if not os.path.exists(path):
         raise UsageError(f"{path:.{PATH_SHOWN}}: no such file or folder")
     if not os.path.isdir(path):
         return [path]
     files = result_files(path) or files_below(path) + launch_files(path)
-    # run_suite.sh's own are no results.
-    return [file for file in files if not is_of_a_setting(file) and
+    # Folders of run_suite.sh's own files hold no results.
+    return [file for file in files if not has_setting(file) and
             not os.path.exists(os.path.join(os.path.dirname(file), "run_again.sh"))]
 
 
 def read_tables(program, paths, opened=Result):
-    """The Tables of a command's results, with a line on stderr for each file that is left out."""
+    """Returns the Tables of a command's results. Prints a line for each file that is left out."""
     tables = Tables(paths, opened)
     for text in tables.left:
         complain(program, text)
@@ -208,28 +204,28 @@ def read_tables(program, paths, opened=Result):
 
 
 class Row(typing.NamedTuple):
-    """A row of a benchmark, as launches found it."""
+    """A row of a benchmark over launches."""
 
     keys: dict      # cells by column
     launches: list  # cells by column of each launch of the new result (middle_of_rows)
-    base: list      # the same of the base
+    base: list      # those of the base
     identity: str   # what the row is called within a page
     runs: list      # which launches those of the new result are
 
     def texts(self, column, side=NEW):
-        """The numbers that launches of a side have in a column, as they are written; not those of wrong data."""
+        """Returns a side's numbers in a column, as written, without wrong data."""
         found = [cells.get(column, "NA") for cells in self.of(side) if cells.get("status") != "FAIL"]
         return [text for text in found if is_number(text)]
 
     def numbers(self, column):
-        """The numbers that launches of the new result have in a column, by launch; not those of wrong data."""
+        """Returns the new result's numbers in a column, by launch, without wrong data."""
         return {run: float(cells[column]) for run, cells in zip(self.runs, self.launches)
                 if cells.get("status") != "FAIL" and is_number(cells.get(column, "NA"))}
 
     def saved_pct(self, other, column, whole=None):
-        """What this row takes less than another one of its kind in a column, in percent of the other's column `whole`, by
-        default the same: a Measured, None without a launch that has both. Each launch is compared with itself, so a
-        state of the machine that lasts for a launch cancels."""
+        """Returns the saving over another row in a column, in percent of that row's column `whole`, by default the
+        same: a Measured, None without a launch that has both. It compares each launch with itself, so states of the
+        machine that last for a launch cancel."""
         own, others, wholes = self.numbers(column), other.numbers(column), other.numbers(whole or column)
         return over_launches([100 * (others[run] - own[run]) / wholes[run]
                               for run in own if run in others and wholes.get(run, 0) > 0])
@@ -238,18 +234,17 @@ class Row(typing.NamedTuple):
         return self.launches if side == NEW else self.base
 
     def median(self, column):
-        """The median of the numbers in a column; None without any."""
         return rank_test.median(map(float, self.texts(column)))
 
     def size(self, column="size_bytes"):
-        """A size: a key of the row (0 for NA), or what launches chose for it."""
+        """Returns a size: a key of the row (0 for NA), or the size that launches chose."""
         if column in self.keys:
             return float(self.keys[column]) if is_number(self.keys[column]) else 0.0
         return self.median(column) or 0.0
 
 
 def rows_by_key(tables, kind):
-    """The Rows of a kind, in the order in which they are met. Each file says which of its columns are keys."""
+    """Returns the Rows of a kind, in reading order."""
     every = [table for side in tables.sides for table in tables.of(side, kind)]
     all_keys = list(dict.fromkeys(key for table in every for key in table.keys))
     columns = list(benchmarks.headings_of(kind, all_keys))
@@ -272,8 +267,8 @@ def rows_by_key(tables, kind):
 
 
 def middle_of_rows(rows):
-    """What a launch found for a row: the cells by column, where it has the row several times the
-    medians of those that hold numbers and the worst status. What is of wrong data doesn't count."""
+    """Returns a launch's cells by column: of repeated rows the medians of numbers, without wrong data, and the worst
+    status."""
     if len(rows) == 1:
         return rows[0]
     good = [cells for cells in rows if cells.get("status") != "FAIL"] or rows
@@ -285,12 +280,11 @@ def middle_of_rows(rows):
 
 
 def in_number_order(texts):
-    """Numbers as they are written, from the least to the greatest."""
     return sorted(texts, key=float)
 
 
 def median_text(texts):
-    """The median of numbers as they are written: one of them, or the mean of two, with as many decimals."""
+    """Returns the median of numbers as written: one of them, or the mean of two with the same number of decimals."""
     ordered = in_number_order(texts)
     middle = len(ordered) // 2
     if len(ordered) % 2:
