@@ -1,10 +1,10 @@
-"""python3 run_scripts/commcost COMMAND [OPTION]...: what the scripts beside this folder start."""
+"""python3 run_scripts/commcost COMMAND [OPTION]...: the commands behind the scripts."""
 
 import importlib
 import os
 import sys
 
-# What a script is called, its module and function.
+# A script's name, its module and function.
 COMMANDS = {"compare": ("bench_compare", "compare.bench_compare", "main"),
             "cost": ("cost.sh", "cost.program_cost", "main"),
             "device_matrix": ("device_matrix.sh", "tune.device_matrix", "main"),
@@ -20,7 +20,7 @@ COMMANDS = {"compare": ("bench_compare", "compare.bench_compare", "main"),
 
 
 def main():
-    # This file's folder is where Python looks for modules; the package lies beside it.
+    # Python looks for modules in this file's folder; the package lies beside it.
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     sys.dont_write_bytecode = True  # the folder may be another user's
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:

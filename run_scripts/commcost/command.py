@@ -18,16 +18,16 @@ CONTROLS = "\x00-\x1f\x7f-\x9f"
 
 
 class UsageError(Exception):
-    """Wrong usage: one line that names the option, its value and what would do."""
+    """Wrong usage: one line that names the option, its value and the remedy."""
 
 
 class Failure(Exception):
-    """What ends a command with exit status 1: one line."""
+    """An error with exit status 1: one line."""
 
 
 def plain(text):
-    """The text as one line that a terminal can show: control characters, and those that change the order of
-    others, become spaces, what isn't UTF-8 question marks."""
+    """Returns the text as one line for a terminal: spaces for control characters and those that change the order of
+    others, question marks for bytes that aren't UTF-8."""
     if text.isprintable() and "\ufffd" not in text:
         return text
     text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -35,12 +35,11 @@ def plain(text):
 
 
 def complain(program, text):
-    """Writes a line to stderr."""
     say(f"{program}: {plain(str(text)):.{ERROR_MAX}}")
 
 
 def say(text):
-    """Writes a line to stderr that isn't about an error. That nobody reads it any more ends nothing."""
+    """Writes a line to stderr, unless it is closed."""
     try:
         print(plain(text), file=sys.stderr, flush=True)
     except OSError:
@@ -48,7 +47,7 @@ def say(text):
 
 
 def discard(stream):
-    """Lets the stream lead to nowhere."""
+    """Redirects the stream to /dev/null."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
@@ -61,14 +60,14 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
     def _format_action_invocation(self, action):
         if not action.option_strings:
             return super()._format_action_invocation(action)
-        # One name stands where the second would be.
+        # One name stands in the place of the second.
         names = ("    " if len(action.option_strings) == 1 else "") + ", ".join(action.option_strings)
         values = action.metavar if action.nargs == "+" else self._format_args(action, action.dest.upper())
         return names if action.nargs == 0 else f"{names}={values}"
 
 
 class Parser(argparse.ArgumentParser):
-    """Parses options; what is wrong is one line on stderr and exit status 2."""
+    """Parses options; an error is one line on stderr and exit status 2."""
 
     def __init__(self, program, usage, description, **more):
         super().__init__(prog=program, usage=argparse.SUPPRESS, add_help=False, formatter_class=Formatter,
@@ -79,7 +78,7 @@ class Parser(argparse.ArgumentParser):
                           version=f"{program} (commcost) {__version__}")
 
     def parse_with_paths(self, words, what=argparse.SUPPRESS):
-        """The options, and as `paths` the other words, which may stand among them; `what` they are."""
+        """Returns the options, and as `paths` all other words."""
         self.add_argument("paths", metavar="RESULTS", nargs="*", help=what)
         options, others = self.parse_known_args(words)
         unknown = [word for word in others if word.startswith("-") and word != "--"]
@@ -89,7 +88,7 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def parse_with_results(self, words, most, least=1):
-        """The options, and as `paths` `least` to `most` results."""
+        """Returns the options, and as `paths` `least` to `most` results."""
         options = self.parse_with_paths(words, "folders or files")
         if not least <= len(options.paths) <= most:
             what = counted(len(options.paths), "result") if options.paths else "which results?"
@@ -97,7 +96,7 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def parse_with_base(self, words):
-        """The options, and as `paths` one result, behind it the one of --base if given."""
+        """Returns the options, and as `paths` one result and that of --base, if given."""
         self.add_argument("--base", metavar="BASE_RESULTS", help="what to show beside them, to compare with")
         options = self.parse_with_results(words, 1)
         options.paths += [options.base] if options.base else []
@@ -128,8 +127,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def beside(path, output, default):
-    """Where something goes that is made of a result: `output` if given, else `default`, which is
-    beside the result; UsageError where that is a pipe."""
+    """Returns `output` if given, else `default`, a path beside the result. UsageError if the result is a pipe."""
     if not (output or os.path.isdir(path) or os.path.isfile(path)):
         raise UsageError(f"'{path:.200}' is no file to put anything beside: use --output")
     return output or default
@@ -139,14 +137,14 @@ _inputs = set()  # device and inode of each file that results were read from
 
 
 def note_input(stream):
-    """Takes note of a file that is open for reading, which no output may replace."""
+    """Records a file that is open for reading: no output may replace it."""
     file = os.fstat(stream.fileno())
     if stat.S_ISREG(file.st_mode):
         _inputs.add((file.st_dev, file.st_ino))
 
 
 def is_input(path, is_followed):
-    """True if a path leads to a file that was read; a link alone doesn't, unless it is followed."""
+    """True if a path leads to a file that was read; a link only if it is followed."""
     try:
         file = os.stat(path, follow_symlinks=is_followed)
     except OSError:
@@ -155,8 +153,8 @@ def is_input(path, is_followed):
 
 
 def write_to(path, text, is_named=True):
-    """A file gets this text, or these bytes; stdout where it is None. UsageError where a file that the user named can't
-    be written, or is one of those that were read; Failure where there is no space, or it is another file."""
+    """Writes text or bytes to a file, or to stdout for None. UsageError if the user named the file and it can't be
+    written, or was read; Failure without space, or for another file."""
     if path is None:
         sys.stdout.write(text)
         return
@@ -172,7 +170,7 @@ def write_to(path, text, is_named=True):
 
 
 def percent(low, high):
-    """The type of an option in percent, with or without the sign."""
+    """Makes the type of an option in percent, with or without the sign."""
     def parse(text):
         try:
             value = float(text[:-1] if text.endswith("%") else text)
@@ -185,15 +183,14 @@ def percent(low, high):
 
 
 def run(program, main, words=None):
-    """Calls main(words), which returns an exit status, and ends the program with it. What main
-    raises as UsageError becomes one line on stderr."""
-    # The next file that is opened would have the number of a closed stream. This one can't be written.
+    """Ends the program with the exit status of main(words). Exceptions become one line on stderr."""
+    # The next file that is opened would take the number of a closed stream. This one can't be written.
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDONLY)
-    # Whatever the user's language; names of files may be any bytes.
+    # The locale doesn't matter; names of files may be any bytes.
     sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)
     sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
     try:
@@ -203,7 +200,7 @@ def run(program, main, words=None):
         complain(program, error)
         status = EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
     except OSError as error:
-        # Who reads has enough, or there is no space.
+        # The reader has enough, or there is no space.
         if not isinstance(error, BrokenPipeError):
             what = "output was lost" if error.filename is None else f"'{error.filename:.200}'"
             complain(program, f"{what}: {error.strerror}")

@@ -1,7 +1,7 @@
-"""A report as a tree of parts, each of which writes itself as lines of HTML, of Markdown and of plain text.
+"""A report as a tree of parts, which write themselves as lines of HTML, Markdown and plain text.
 
-The HTML is one file that needs no script and no network; it is well-formed XML, too. In Markdown and in plain text each
-part has an empty line behind it, and pictures and what is closed are left out.
+The HTML is one file without scripts or network, and well-formed XML. In Markdown and plain text an empty line follows
+each part; pictures and closed parts are omitted.
 """
 
 import html as html_words
@@ -20,23 +20,23 @@ ASCII = {"µ": "u", "–": "-", "…": "...", "×": "x"}
 
 
 def escaped(text):
-    """Text in HTML, of one line and without what a terminal or a page can't show."""
+    """Returns the text in HTML, on one line."""
     return html_words.escape(plain(str(text)), quote=True)
 
 
 def attributes(**named):
-    """Attributes with a value; class_ is class, data_column data-column."""
+    """Returns attributes with a value; class_ is class, data_column data-column."""
     return "".join(f' {name.rstrip("_").replace("_", "-")}="{escaped(value)}"'
                    for name, value in named.items() if value)
 
 
 def words_of(text):
-    """Text in Markdown: no HTML, link, picture or code of its own."""
+    """Returns the text in Markdown, without HTML, links, pictures or code."""
     return re.sub(r"[][\\`*~]", r"\\\g<0>", plain(str(text))).replace("<", "&lt;")
 
 
 def lines_of(parts, form):
-    """The lines of all parts that have such a form: html, markdown or text."""
+    """Returns the lines of all parts that have this form: html, markdown or text."""
     return [line for part in parts for line in getattr(part, f"as_{form}", list)()]
 
 
@@ -57,7 +57,7 @@ class Text(typing.NamedTuple):
 
 
 class Items(typing.NamedTuple):
-    """A list of sentences, behind which more, such as a command, may stand on a line of its own; `kind` is its class."""
+    """A list of sentences; a line after a sentence holds a command or details; `kind` is its class."""
 
     items: list
     kind: str
@@ -78,7 +78,7 @@ class Items(typing.NamedTuple):
 
 
 class Column(typing.NamedTuple):
-    """A table's column: its heading, its name where that is another, and whether it holds numbers."""
+    """A table's column: its heading, its name if different, and True for numbers."""
 
     heading: str
     name: str = ""
@@ -86,7 +86,7 @@ class Column(typing.NamedTuple):
 
 
 class Mark(typing.NamedTuple):
-    """A table's cell with a colour, or a link to the row of another table; `kind` is its class."""
+    """A table's cell with a colour, or a link to a row of another table; `kind` is its class."""
 
     text: str
     kind: str = ""
@@ -140,13 +140,13 @@ class Grid(typing.NamedTuple):
 
 
 def grid_of(columns, kind="rows", rows=()):
-    """The Grid of cells by Column, and of pairs of each row's identity and kind, if it has them."""
+    """Returns the Grid of cells by Column, and of pairs of each row's identity and kind, if any."""
     cells = list(map(list, zip(*columns.values())))
     return Grid(list(columns), [Row(of_row, *more) for of_row, more in zip(cells, rows or [()] * len(cells))], kind)
 
 
 def html_of_cell(column, cell):
-    """Texts are th, so that numbers need no class: a page has thousands."""
+    """Returns a cell. Texts are th, so that numbers need no class: a page has thousands."""
     text, tag, kind = escaped(cell), "td" if column.is_number else "th", ""
     if isinstance(cell, Mark):
         text = f'<a href="#{escaped(cell.link)}">{text}</a>' if cell.link else text
@@ -155,8 +155,8 @@ def html_of_cell(column, cell):
 
 
 def matrix_parts(found, heading, column_of, legend, most=COLUMNS_MOST):
-    """The parts of the page that show Marks by name and place, with at most `most` places, and say what they mean; none
-    where there are no marks. `column_of` makes a column's heading of a place."""
+    """Returns parts that show Marks by name and place, up to `most` places, with a legend; none without marks.
+    `column_of` makes a column's heading of a place."""
     places = sorted({place for marks in found.values() for place in marks}, reverse=True)
     places = places[::-(-len(places) // most) or 1][::-1]  # every nth, the last one always
     columns = [Column(heading, "what"), *(Column(column_of(place), "", True) for place in places)]
@@ -166,14 +166,14 @@ def matrix_parts(found, heading, column_of, legend, most=COLUMNS_MOST):
 
 
 class Figure(typing.NamedTuple):
-    """A picture: an SVG file, what it is called, and its title."""
+    """A picture: an SVG file, its name and its title."""
 
     path: str
     name: str
     title: str
 
     def as_html(self):
-        """The SVG has names of its own inside, since all share one page."""
+        """Returns the SVG with prefixed names inside, since all share one page."""
         with open(self.path, encoding="utf-8") as stream:
             text = stream.read()
         text = re.sub(r"""\bid=['"]|href=['"]#|url\(#""", lambda found: f"{found.group()}{escaped(self.name)}-", text)
@@ -181,7 +181,7 @@ class Figure(typing.NamedTuple):
 
 
 class Closed(typing.NamedTuple):
-    """Parts that are shown when their summary is clicked."""
+    """Parts that are shown on a click on their summary."""
 
     identity: str
     summary: str
@@ -214,7 +214,7 @@ class Section(typing.NamedTuple):
 
 
 class Page(typing.NamedTuple):
-    """A report. The contents list the sections from number `first_listed` on. What it writes is one text."""
+    """A report. The contents list the sections from number `first_listed` on."""
 
     title: str
     sections: list
@@ -244,7 +244,7 @@ class Page(typing.NamedTuple):
 
 
 def readable(text):
-    """The text in ASCII where the locale isn't UTF-8's."""
+    """Returns the text in ASCII if the locale isn't UTF-8."""
     locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "")
     return text if re.search("utf-?8", locale, re.I) else re.sub(
         f"[{''.join(ASCII)}]", lambda found: ASCII[found.group()], text)

@@ -13,29 +13,28 @@ IS_TREE = os.path.exists(os.path.join(TOP, "CMakeLists.txt"))
 
 
 def quoted(words):
-    """The words as a line that a shell reads back as they were."""
+    """Returns the words as a line for a shell."""
     return " ".join(map(shlex.quote, words))
 
 
 def to_paste(*words):
-    """A command that users are told: a line for a shell in any folder. All of them come from here. An option's name
-    stands in front of the quotes."""
+    """Returns a command for users: a line for a shell in any folder. An option's name stands before the quotes."""
     found = [re.fullmatch("(--[a-z-]+=)?(.*)", word, re.S).groups("") for word in words]
     return " ".join(name + shlex.quote(value) for name, value in found)
 
 
 def script(name):
-    """The word that starts a script of run_scripts. Installed, it is a command (Install.cmake)."""
+    """Returns the word that starts a script of run_scripts. Installed, it is a command (Install.cmake)."""
     return os.path.join(SCRIPTS, name) if IS_TREE else f"commcost-{name[:-len('.sh')].replace('_', '-')}"
 
 
 def from_here(path):
-    """The path as seen from the current folder, where that is shorter."""
+    """Returns the path relative to the current folder, if that is shorter."""
     return min(os.path.relpath(path), path, key=len)
 
 
 def said_by(*words, cwd=None, errors=subprocess.DEVNULL):
-    """What a command prints; "" where there is none."""
+    """Returns the output of a command; "" if it can't be started."""
     try:
         done = subprocess.run(words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=errors, check=False)
@@ -45,7 +44,7 @@ def said_by(*words, cwd=None, errors=subprocess.DEVNULL):
 
 
 def lines_of(path):
-    """The lines of a file; none where it can't be read."""
+    """Returns the lines of a file; none if it can't be read."""
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
             return stream.read().splitlines()
@@ -54,19 +53,18 @@ def lines_of(path):
 
 
 def now():
-    """Date and time as results have them."""
+    """Returns date and time as results have them."""
     return datetime.datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S%z")
 
 
 def remove(path):
-    """Removes a file or a link, if it is there."""
     if os.path.lexists(path):
         os.remove(path)
 
 
 @contextlib.contextmanager
 def naming(path):
-    """An OSError from within names this file: that of a write has none."""
+    """Names this file in an OSError from within: that of a write has no name."""
     try:
         yield
     except OSError as error:
@@ -75,9 +73,8 @@ def naming(path):
 
 
 def replace_file(path, content, is_named=False):
-    """A file gets this text, or these bytes, whole or not at all, also if several write it at once. A link in its place
-    is replaced, not followed, unless the user named it: then what is there and no file (a pipe, a device) is written
-    to."""
+    """Replaces a file with this text, or these bytes, as a whole or not at all, even with several writers. A link in
+    its place is replaced, not followed, unless the user named it: then a pipe or device is written to."""
     if isinstance(content, str):
         content = content.encode("utf-8", "surrogateescape")
     if is_named:
@@ -98,5 +95,5 @@ def replace_file(path, content, is_named=False):
 
 
 def is_half_written(name):
-    """True if replace_file gives a file this name until it is whole."""
+    """True if it is a name of replace_file's for an incomplete file."""
     return re.fullmatch(r"\.[0-9a-f]{16}\.new", name) is not None

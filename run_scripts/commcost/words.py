@@ -1,4 +1,4 @@
-"""Numbers, sizes and lists as people read them."""
+"""Numbers, sizes and lists as text."""
 
 import math
 import re
@@ -7,12 +7,12 @@ UNSURE = "not clear"
 
 
 def decimals(value, count):
-    """A number with these decimals; NA for None."""
+    """Returns a number with these decimals; NA for None."""
     return "NA" if value is None else f"{value:.{count}f}"
 
 
 def six_digits(value):
-    """A number with six digits that count; NA for None."""
+    """Returns a number with six significant digits; NA for None."""
     if value is None:
         return "NA"
     if value == 0:
@@ -23,12 +23,12 @@ def six_digits(value):
 
 
 def number_text(value):
-    """A whole number without a point, any other with up to six digits."""
+    """Returns a whole number without a point, any other with up to six digits."""
     return str(int(value)) if abs(value) < 1e15 and value == int(value) else f"{value:.6g}"
 
 
 def short(value):
-    """Three digits that say something, without an exponent."""
+    """Returns a number with three significant digits, without an exponent."""
     for least, digits in ((100, ".0f"), (10, ".1f"), (1, ".2f"), (0.1, ".3f")):
         if abs(value) >= least:
             return format(value, digits)
@@ -36,7 +36,7 @@ def short(value):
 
 
 def size_text(count):
-    """8, 1K, 4M: as the programs take sizes."""
+    """Returns a size as the programs take it: 8, 1K, 4M."""
     for unit, letter in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
         if count >= unit and count % unit == 0:
             return number_text(count / unit) + letter
@@ -44,23 +44,21 @@ def size_text(count):
 
 
 def bytes_text(count):
-    """A size with its unit."""
     text = size_text(count)
     return f"{text}iB" if text[-1].isalpha() else f"{text} byte{'' if text == '1' else 's'}"
 
 
 def counted(count, noun, several=None):
-    """1 row, 2 rows; `several` is the plural where it isn't the noun with an s."""
+    """Returns a number with its noun: 1 row, 2 rows. `several`: an irregular plural."""
     return f"{count} {noun if count == 1 else several or noun + 's'}"
 
 
 def cut(text, most):
-    """The text, of at most `most` letters."""
     return text if len(text) <= most else text[:most - 1] + "…"
 
 
 def listed(texts, most=None):
-    """One, two and three; of more than `most` the first ones and how many more."""
+    """Returns "one, two and three"; of more than `most` the first ones and the number of the others."""
     texts = list(texts)
     if most is not None and len(texts) > most:
         texts = [*texts[:most - 1], f"{len(texts) - most + 1} more"]
@@ -68,7 +66,6 @@ def listed(texts, most=None):
 
 
 def in_words(seconds):
-    """A time, for people."""
     seconds = int(seconds + 0.5)
     if seconds < 120:
         return f"{seconds} s"
@@ -76,20 +73,20 @@ def in_words(seconds):
 
 
 def grouped(values, key):
-    """Lists of the values with the same key, in the order in which they are met."""
+    """Returns lists of the values with equal keys, in reading order."""
     groups = {}
     for value in values:
         groups.setdefault(key(value), []).append(value)
     return list(groups.values())
 
 
-# As strtod has them, but no hexadecimal ones, and no infinity or NaN.
+# Numbers as in strtod, except hexadecimal ones, infinity and NaN.
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 NUMBER_MAX = 1e100  # so that products, ratios and powers of ten of numbers are numbers, too
 
 
 def parsed_number(cell):
-    """The number that a cell holds; None for NA and for what is none, or so large or small that nothing measures it."""
+    """Returns the number in a cell; None for NA, for text, and for numbers that nothing measures."""
     if not _NUMBER.fullmatch(cell):
         return None
     value = float(cell)
@@ -97,5 +94,4 @@ def parsed_number(cell):
 
 
 def is_number(text):
-    """Whether a cell holds a number."""
     return parsed_number(text) is not None

@@ -1,4 +1,4 @@
-"""run_suite.sh: runs the benchmarks, all or some, several times in turn, and puts the results together."""
+"""run_suite.sh: runs the benchmarks several times, one after the other, and merges the results."""
 
 import os
 
@@ -16,7 +16,8 @@ def main(argv):
 
 
 def run_suite(argv, opened=Result):
-    """Runs a suite with these options: the Suite, and the exit status. `opened` opens results, for the summary."""
+    """Runs a suite with these options. Returns the Suite and the exit status. `opened` opens results,
+    for the summary."""
     def write_summary(path):
         try:
             text, _ = summary_table.summarize([path], opened=opened)

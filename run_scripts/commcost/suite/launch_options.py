@@ -1,4 +1,4 @@
-"""Options that the scripts which launch programs share: their values, and what a results folder keeps of them."""
+"""Options that the scripts which launch programs share, and their record in a results folder."""
 
 import argparse
 import os
@@ -13,7 +13,7 @@ from commcost.system import IS_TREE, TOP, from_here, script, to_paste
 KEPT_PLACE = ("launcher", "ranks", "ranks_per_node", "hosts", "bind")  # in the order in which they are kept
 FLAGS = ("--quick", "--essentials")
 REPEATED = ("options", "vary", "choices")
-# Those that --resume takes from a folder whatever their values are.
+# Options that --resume takes from a folder, whatever their value.
 TAKEN = ("benchmarks", "runs", "quick", "essentials", "limit", "ranks", "ranks-per-node", "operations", "sizes",
          "min-gain", "launches", "max-time", "programs", "memory")
 RANKS_HELP = ("default: Slurm's tasks, PBS's slots, all of the hosts, or this machine's cores (2 to 8; hardware "
@@ -22,7 +22,7 @@ OF_FILES = ("--dump-samples", "--exclude")  # of programs, which write a file
 
 
 def text(value):
-    """The type of an option with any value that is a line."""
+    """The type of an option of one line."""
     if not value:
         raise argparse.ArgumentTypeError("needs a value")
     if has_controls(value):
@@ -41,7 +41,7 @@ def count(value):
 
 
 def duration(value):
-    """90, 90s, 30m, 2h or 1:30:00 in seconds."""
+    """Returns 90, 90s, 30m, 2h or 1:30:00 in seconds."""
     found = re.fullmatch("([0-9]{1,9})([smh]?)|([0-9]{1,5}):([0-9][0-9]):([0-9][0-9])", value)
     if not found:
         raise argparse.ArgumentTypeError(f"'{value:.200}': use a time like 90, 30m, 2h or 1:30:00")
@@ -52,7 +52,7 @@ def duration(value):
 
 
 def limit(value):
-    """A duration that a launch may take."""
+    """The type of a launch's time limit."""
     seconds = duration(value)
     if not seconds:
         raise argparse.ArgumentTypeError(f"'{value:.200}': needs at least 1 s")
@@ -70,7 +70,7 @@ def launcher(value):
 
 
 def list_of(taken, what):
-    """The type of an option whose value has commas; taken(word) is a value, or None."""
+    """Makes the type of an option with commas; taken(word) returns a value, or None."""
     def parse(words):
         found = [taken(word) for word in text(words).split(",")]
         if None in found:
@@ -80,7 +80,7 @@ def list_of(taken, what):
 
 
 def size_that(fits):
-    """For list_of: sizes like 8, 64K and 4M, of which fits(size) is true."""
+    """Makes the argument of list_of for sizes like 8, 64K and 4M that fits(size)."""
     def taken(word):
         found = re.fullmatch("([0-9]{1,9})([KMG]?)", word)
         size = int(found.group(1)) << {"": 0, "K": 10, "M": 20, "G": 30}[found.group(2)] if found else 0
@@ -89,8 +89,9 @@ def size_that(fits):
 
 
 def add_shared(made, output, again, **ranks):
-    """The options of all scripts that launch programs: where to run, and where results go. `again`: what --resume wants
-    again besides; `ranks`: what add_argument needs of --ranks. Returns the last group's add_argument."""
+    """Adds the options of all scripts that launch programs: where to run, and where results go. `again`: further
+    options that --resume needs again; `ranks`: add_argument's words for --ranks. Returns the last group's
+    add_argument."""
     add = made.add_argument_group("Where to run").add_argument
     add("--launcher", metavar="WHICH", type=launcher, help="hydra, openmpi, srun, or a command "
         "with words, like 'srun --mpi=pmi2'. One that is none of these three needs {ranks}, and may have "
@@ -115,8 +116,8 @@ def add_shared(made, output, again, **ranks):
 
 
 def parsed(made, kept, words):
-    """The options of a call, with those of the folder that it resumes before them; `kept` of them, as words, are those
-    of these names that make the results what they are."""
+    """Returns the options of a call, after those of the folder that it resumes; `kept` becomes the words of the options
+    with these names, which determine the results."""
     options = made.parse_args(words)
     if options.resume:
         options = made.parse_args(resumed_words(made, kept, options) + words)
@@ -126,21 +127,21 @@ def parsed(made, kept, words):
 
 
 def fill_in(options, prefix=""):
-    """Fills in --build, --hosts, --launcher, --bind and --output where they were not given; `is_new` says that the last
-    one wasn't. Failure without a build."""
+    """Fills in --build, --hosts, --launcher, --bind and --output if they were not given; `is_new`: --output wasn't.
+    Failure without a build."""
     options.build = options.build or own_build()
     if not options.build:
         raise Failure(f"no folder {os.path.join(TOP, 'build')}: build first, or use --build=FOLDER")
     for name in ("launcher", "hosts", "bind"):
         setattr(options, name, getattr(options, name) or "")
     options.is_new = not options.output
-    # Installed, the tree is not the user's to write to.
+    # An installed tree is not the user's to write to.
     options.output = options.output or from_here(os.path.join(
         TOP if IS_TREE else os.getcwd(), "results", prefix + time.strftime("%Y-%m-%d_%H%M%S")))
 
 
 def kept_words(made, kept, options):
-    """The options of these names that were given, as words: --name=value, or --name of a flag."""
+    """Returns the given options of these names as words: --name=value, or --name of a flag."""
     words = []
     for name in kept:
         value = getattr(options, name)
@@ -152,14 +153,14 @@ def kept_words(made, kept, options):
 
 
 def own_build():
-    """The tree's, or as installed, in share/commcost; "" where there is none yet."""
+    """Returns the tree's build folder, or the installed programs' (share/commcost); "" without any."""
     folders = (os.path.join(TOP, "build"), os.path.join(TOP, "../../libexec/commcost"))
     return next((os.path.abspath(path) for path in folders if os.path.isdir(path)), "")
 
 
 def resumed_words(made, kept, options):
-    """The options that the folder was begun with, but for those that are given again, as words. They are
-    text from somebody's folder, a line each: what could lead elsewhere is refused."""
+    """Returns the folder's options as words, except those that are given again. They may come from somebody else:
+    options that could lead elsewhere are refused."""
     path, given = options.resume, kept_words(made, kept, options)
     there = suite_folder.Folder(path)
     there.check()
@@ -180,22 +181,21 @@ def resumed_words(made, kept, options):
 
 
 def is_kept(line, kept):
-    """True if a line is one of kept_words."""
     name, equals, value = line[2:].partition("=")
     return line.startswith("--") and not has_controls(line) and (
         line in FLAGS or name.replace("-", "_") in kept and bool(equals and value))
 
 
 def given_again(words, build):
-    """Those of a folder's options that --resume wants again: all of a name, so that their order stays."""
+    """Returns the folder's options that --resume needs again: all of a name, to keep their order."""
     names = {word.partition("=")[0] for word in words
              if not is_taken(word, own_build() if word.startswith("--build=") else build)}
     return [word for word in words if word.partition("=")[0] in names]
 
 
 def is_taken(word, build):
-    """Whether --resume takes an option from the results folder: not if it could start a program that
-    isn't the build's, lead to another host, or name a file."""
+    """True if --resume takes an option from the folder: not if it could start a foreign program, lead to another host,
+    or name a file."""
     name, _, value = word[2:].partition("=")
     if name == "build":
         return bool(build) and os.path.realpath(value) == os.path.realpath(build)
@@ -209,25 +209,25 @@ def is_taken(word, build):
 
 
 def names_any(words, options):
-    """Whether any of a program's words is one of these options, abbreviated, too."""
+    """True if one of a program's words is one of these options, maybe abbreviated."""
     names = [word.split("=")[0] for word in words]
     return any(len(name) > 2 and option.startswith(name) for name in names for option in options)
 
 
 def begun_with(path, kept):
-    """The options of these names that a folder was begun with, as words; None where nothing was begun with such."""
+    """Returns the options of these names that a folder was begun with, as words; None if it was begun otherwise."""
     there = suite_folder.Folder(path)
     words = there.read("options").splitlines()
     return words if there.read("plan.tsv") and all(is_kept(word, kept) for word in words) else None
 
 
 def going_on(program, path, kept, *more):
-    """The command that resumes a folder that was begun with these options, and with more of them."""
+    """Returns the command that resumes a folder, with more options."""
     build = next((word[len("--build="):] for word in kept if word.startswith("--build=")), own_build())
     return to_paste(script(program), f"--resume={os.path.abspath(path)}", *given_again(kept, build), *more)
 
 
 def main(words):
-    """The command that a script tells its user."""
+    """Prints a command for users, for shell scripts."""
     print(to_paste(*words))
     return command.EXIT_DONE

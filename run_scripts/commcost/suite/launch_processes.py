@@ -1,5 +1,6 @@
-"""A launch as a process: it has a session of its own, so that all that it starts can be ended, and is ended with the
-suite's signals or its time. Signals are blocked and waited for, so nothing wakes up while a program measures."""
+"""A launch as a process. It has a session of its own, so that all of its processes can be ended, by the suite's signals or
+at its time limit. Signals are blocked and polled, so nothing wakes up while a program measures.
+"""
 
 import os
 import signal
@@ -13,16 +14,16 @@ TIMED_OUT, KILLED = 124, 137
 
 
 class Signals:
-    """The signals that came to the suite, since this was made."""
+    """The signals that the suite has received."""
 
     def __init__(self):
         self.last = None
-        # What nohup, or a shell in the background, has ignored stays so.
+        # Signals that nohup or a background shell ignores stay ignored.
         self._awaited = {signal.SIGCHLD, *(one for one in ALL if signal.getsignal(one) != signal.SIG_IGN)}
         signal.pthread_sigmask(signal.SIG_BLOCK, self._awaited)
 
     def end(self):
-        """From now on signals do what they do by default."""
+        """Restores the default actions."""
         signal.pthread_sigmask(signal.SIG_UNBLOCK, self._awaited)
 
     @property
@@ -39,7 +40,7 @@ class Signals:
 
 
 def session_of(process):
-    """The process whose session this one is in; None for one that is gone, or a zombie."""
+    """Returns the session of a process; None if it is gone, or a zombie."""
     try:
         with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as stream:
             state, _, _, session = stream.read().rpartition(")")[2].split()[:4]
@@ -53,7 +54,7 @@ def all_processes():
 
 
 def writes_below(process, folder):
-    """Whether a process of this user was started with --output=FOLDER/N/NAME.tsv.part, as launches of a suite are."""
+    """True if a process of this user was started with --output=FOLDER/N/NAME.tsv.part, as a suite's launches are."""
     try:
         with open(f"/proc/{process}/cmdline", "rb") as stream:
             words = os.fsdecode(stream.read()).split("\0")
@@ -66,8 +67,7 @@ def writes_below(process, folder):
 
 
 def left_behind(folder):
-    """The processes that write results below a folder, launchers first, each looked for when the one
-    before it has been dealt with."""
+    """Yields processes that write results below a folder, launchers first."""
     folder = os.path.realpath(folder)
     for is_launcher in (True, False):
         for process in all_processes():
@@ -76,7 +76,7 @@ def left_behind(folder):
 
 
 def send(number, process, to=os.kill):
-    """Sends a signal to a process or, with os.killpg, its group, if it is still there."""
+    """Sends a signal to a process or, with os.killpg, its group, if it still exists."""
     try:
         to(process, number)
     except OSError:
@@ -84,8 +84,8 @@ def send(number, process, to=os.kill):
 
 
 def end_session(leader):
-    """Waits until the session is empty, which a launcher may leave before its ranks do, and ends by force what is still
-    there after 3 s. Open MPI's ranks have process groups of their own, but the session stays."""
+    """Waits until the session is empty, since a launcher may end before its ranks, and kills the rest after 3 s. Open
+    MPI's ranks have process groups of their own, but share the session."""
     for attempt in range(50):
         left = [process for process in all_processes() if session_of(process) == leader]
         if not left:
@@ -96,8 +96,8 @@ def end_session(leader):
 
 
 def end(leader, wait_s=TERM_S, to=os.kill):
-    """Ends a launch with all that it started: by SIGTERM to its launcher, or `to` its group, and after wait_s by
-    force. Whether it ended in that time."""
+    """Ends a launch with all of its processes: by SIGTERM to its launcher, or `to` its group, and by SIGKILL after
+    wait_s. True if it ended in that time."""
     send(signal.SIGTERM, leader, to)
     end_s = time.monotonic() + wait_s
     while session_of(leader) is not None and time.monotonic() < end_s:
@@ -110,19 +110,19 @@ def end(leader, wait_s=TERM_S, to=os.kill):
 
 
 def begin(words, log):
-    """Starts a command, its output to the end of a file. OSError where that can't be written."""
+    """Starts a command, with its output appended to a file. OSError if that can't be written."""
     def prepare():
         os.setsid()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {*ALL, signal.SIGCHLD})
 
     with open(log, "ab") as stream:
-        # The words are this process' own from the start: left_behind() knows it by them.
+        # left_behind() identifies the process by these words.
         return subprocess.Popen(["sh", "-c", 'exec "$@"', "sh", *words], stdin=subprocess.DEVNULL,
                                 stdout=stream, stderr=stream, preexec_fn=prepare)
 
 
 def await_end(process, limit_s, signals):
-    """Waits for the end of a launch: its exit status as a shell has it; None where a signal ended it."""
+    """Waits for the end of a launch. Returns its exit status as a shell has it; None if a signal ended it."""
     end_s = time.monotonic() + limit_s
     while process.poll() is None:
         if signals.ends_now:
@@ -130,13 +130,13 @@ def await_end(process, limit_s, signals):
             process.wait()
             return None
         if time.monotonic() >= end_s:
-            # A shell ends when what it waits for does, so all of its group is told.
+            # A shell ends with its child, so the whole group gets the signal.
             status = TIMED_OUT if end(process.pid, KILL_S, os.killpg) else KILLED
             process.wait()
             return status
         signals.look(end_s - time.monotonic())
     status = process.returncode if process.returncode >= 0 else 128 - process.returncode
-    # Ended by force, a launcher may leave ranks behind.
+    # A killed launcher may leave ranks behind.
     if status >= TIMED_OUT:
         end_session(process.pid)
     return status

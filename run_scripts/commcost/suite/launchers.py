@@ -1,5 +1,5 @@
-"""How jobs are started: a class for each kind of launcher, which knows its words for ranks, hosts
-and binding. A new kind is a class here, in KINDS."""
+"""A class for each kind of launcher, with its words for ranks, hosts and binding. A new kind is a
+class here, in KINDS."""
 
 import os
 import re
@@ -14,7 +14,7 @@ from commcost.system import lines_of, said_by, to_paste
 
 
 class Job(typing.NamedTuple):
-    """What launches are to have. None and "": as the launcher does by itself."""
+    """The ranks of a job and their place. None and "": the launcher's default."""
 
     ranks: int
     ranks_per_node: typing.Optional[int] = None
@@ -24,7 +24,7 @@ class Job(typing.NamedTuple):
 
     @property
     def nodes(self):
-        """On how many nodes the ranks run; 1 where neither options nor the scheduler say it."""
+        """The nodes of the job; 1 if neither options nor scheduler tell."""
         if self.hosts:
             return len(self.hosts.split(","))
         if self.ranks_per_node:
@@ -36,7 +36,7 @@ class Job(typing.NamedTuple):
 
 
 class Launch(typing.NamedTuple):
-    """A launch of a job: all of its ranks, or few of them."""
+    """A launch of a job, with all of its ranks or a few."""
 
     ranks: int
     threads: int     # of a rank
@@ -44,12 +44,12 @@ class Launch(typing.NamedTuple):
 
 
 def pbs_nodes():
-    """The lines of PBS_NODEFILE, a slot each."""
+    """Returns the lines of PBS_NODEFILE, a slot each."""
     return lines_of(os.environ.get("PBS_NODEFILE", ""))
 
 
 def slurm_number(name):
-    """A number that Slurm says of the job; None where it says nothing."""
+    """Returns a number from Slurm's environment; None without one."""
     text = os.environ.get(name, "")
     if text and not re.fullmatch("[1-9][0-9]{0,8}", text):
         raise UsageError(f"{name}='{text}' is no number: give --ranks, and --ranks-per-node or --hosts")
@@ -57,7 +57,7 @@ def slurm_number(name):
 
 
 def slurm_tasks():
-    """The ranks of a Slurm job; None where it says nothing. It says the same in two ways, which may contradict."""
+    """Returns the ranks of a Slurm job; None if unknown. UsageError if Slurm's variables contradict each other."""
     tasks, nodes = slurm_number("SLURM_NTASKS"), slurm_number("SLURM_JOB_NUM_NODES")
     name, by_node = "SLURM_TASKS_PER_NODE", os.environ.get("SLURM_TASKS_PER_NODE", "")
     if not by_node:
@@ -76,34 +76,33 @@ def slurm_tasks():
 
 
 def slurm_time_left_s():
-    """Seconds until Slurm ends the job that this runs in; None outside of a job, or if the job has no end."""
+    """Returns the seconds until Slurm ends this job; None outside of a job, or if the job has no end."""
     job, end = os.environ.get("SLURM_JOB_ID"), os.environ.get("SLURM_JOB_END_TIME", "")
     left = said_by("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip() if job else ""
     found = re.fullmatch("(?:(?:([0-9]{1,5})-)?([0-9]{1,2}):)?([0-9]{1,2}):([0-9]{2})", left)
     if found:
         return sum(int(part or 0) * seconds for part, seconds in zip(found.groups(), (86400, 3600, 60, 1)))
-    # Slurm 23.02 and newer also set the end, which a changed time limit leaves as it was.
+    # Slurm 23.02 and newer also set the end; a changed time limit leaves it as it was.
     return int(end) - int(time.time()) if job and not left and re.fullmatch("[0-9]{1,11}", end) else None
 
 
 def cores_of_node():
-    """Those of this machine, if it is a node of a Slurm job; else what doesn't limit anything."""
+    """Returns the cores of this node of a Slurm job; a large number elsewhere."""
     return processor_count.ranks_with_room() if os.environ.get("SLURMD_NODENAME") else 1 << 30
 
 
 def progresses_asynchronously(environment):
-    """Whether a variable asks an MPI library for threads of its own."""
+    """True if a variable starts the MPI library's progress threads."""
     return any(environment.get(name, "0") not in ("", "0", "no", "off", "false")
                for name in ("MPIR_CVAR_ASYNC_PROGRESS", "MPICH_ASYNC_PROGRESS", "I_MPI_ASYNC_PROGRESS"))
 
 
 def version_of(command):
-    """What a launcher says of itself."""
     return said_by(command, "--version", errors=subprocess.STDOUT)
 
 
 class Place(typing.NamedTuple):
-    """Where the ranks of a launch run."""
+    """The place of a launch's ranks."""
 
     per_node: typing.Optional[int]
     nodes: int
@@ -113,9 +112,9 @@ class Place(typing.NamedTuple):
 
 
 def place_of(job, launch):
-    """The Place of a launch. Few ranks get one node each: it is the network that they are about. Without slots
-    hydra deals the ranks out one by one, and with Open MPI the first host would get them all. A rank that moves
-    between cores, or shares one, takes other times from launch to launch: so each of its threads has one."""
+    """Returns the Place of a launch. Few ranks get one node each, since they measure the network. Without slots hydra
+    distributes ranks one by one, and Open MPI puts all on the first host. Each thread of a rank gets a core: ranks that
+    move or share cores vary between launches."""
     per_node, nodes = job.ranks_per_node, job.nodes
     if launch.ranks < job.ranks and nodes > 1:
         per_node, nodes = 1, min(nodes, launch.ranks)
@@ -125,8 +124,8 @@ def place_of(job, launch):
 
 
 def crowding(job, launcher):
-    """A sentence where ranks of a job share processors; "" where each has one, and where they run on other nodes than
-    this machine, whose processors aren't known."""
+    """Returns a warning if ranks of a job share processors; "" if each has one, or if other nodes' processors are
+    unknown."""
     is_of_slurm = launcher.name == Srun.name or os.environ.get("SLURM_JOB_ID")
     if job.hosts or is_of_slurm and not os.environ.get("SLURMD_NODENAME"):
         return ""
@@ -136,8 +135,8 @@ def crowding(job, launcher):
 
 
 class Launcher:
-    """A launcher, by its words. Each kind has its name for --launcher, commands that it may be and what one of them
-    says of itself, and line(job, launch), the words before a program and its options."""
+    """A launcher, by its words. Each kind has its name for --launcher, possible commands, a sign in their --version,
+    and line(job, launch), the words before a program."""
 
     def __init__(self, words):
         self.words = words
@@ -169,7 +168,7 @@ class OpenMpi(Launcher):
         in_allocation = any(os.environ.get(name) for name in ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS"))
         words = [*self.words, *(["--allow-run-as-root"] if os.geteuid() == 0 else []),
                  *([] if job.hosts or in_allocation else ["--oversubscribe"]), "-np", str(launch.ranks)]
-        # One --map-by says both: of two the last one counts.
+        # Only the last --map-by counts, so one has both.
         by = f"ppr:{place.per_node}:node" if place.per_node else "slot" if place.cores > 1 else ""
         if by:
             words += ["--map-by", by + (f":PE={place.cores}" if place.cores > 1 else "")]
@@ -186,24 +185,24 @@ class Srun(Launcher):
     def line(self, job, launch):
         place = place_of(job, launch)
         words = list(self.words)
-        # By itself srun waits for the others when a rank was killed, for ever.
+        # By default srun waits forever for the other ranks of a killed one.
         if not any(word.startswith(("-K", "--kill-on-bad-exit")) for word in words):
             words.append("--kill-on-bad-exit=1")
         words.append(f"--ntasks={launch.ranks}")
         if place.per_node:
             words += [f"--nodes={place.nodes}", f"--ntasks-per-node={place.per_node}"]
         if job.hosts:
-            # For few ranks the first of the hosts.
+            # Few ranks run on the first of the hosts.
             words.append("--nodelist=" + ",".join(job.hosts.split(",")[:place.nodes]))
         if place.bind:
             plural = place.bind in ("core", "socket", "thread")
             words.append(f"--cpu-bind={place.bind}{'s' if plural else ''}")
-        # Where a site sets SLURM_EXPORT_ENV=NONE ranks get no variables otherwise.
+        # With a site's SLURM_EXPORT_ENV=NONE ranks get no variables otherwise.
         return words + ([] if any(word.startswith("--export") for word in words) else ["--export=ALL"])
 
 
 class Words(Launcher):
-    """One of another kind: its words have {ranks} and so on. A word of which nothing is left is left out."""
+    """Any other launcher: its words contain {ranks} and so on. A word that becomes empty is dropped."""
 
     name = "words"
 
@@ -220,7 +219,7 @@ KINDS = {kind.name: kind for kind in (Srun, Hydra, OpenMpi)}
 
 
 def kind_of(command):
-    """The kind of a launcher; None for one that isn't known."""
+    """Returns the kind of a launcher; None if unknown."""
     if os.path.basename(command) == Srun.name:
         return Srun
     said = "\n".join(version_of(command).splitlines()[:20])
@@ -228,7 +227,7 @@ def kind_of(command):
 
 
 def built_launcher(build):
-    """The launcher that goes with the library, as the build found it."""
+    """Returns the launcher of the library, as the build found it."""
     for line in lines_of(os.path.join(build, "CMakeCache.txt")):
         found = re.match("COMMCOST_MPIRUN_PROGRAM:[A-Z]*=(.+)", line)
         if found and not found.group(1).endswith("-NOTFOUND"):
@@ -237,19 +236,19 @@ def built_launcher(build):
 
 
 def words_of(asked):
-    """The words of what --launcher asks for: a path may have blanks."""
+    """Returns the words of a value of --launcher: a path may have blanks."""
     return [asked] if shutil.which(asked) else asked.split()
 
 
 def absolute(asked):
-    """The value of --launcher, so that it is the same in any folder."""
+    """Returns a value of --launcher that holds in any folder."""
     first, *others = words_of(asked) or [""]
     return " ".join([os.path.abspath(first) if "/" in first else first, *others]) or asked
 
 
 def find(asked, build):
-    """The Launcher that --launcher asks for; "": srun in a Slurm job, else the build's. UsageError
-    for words that can't be used, Failure where there is none."""
+    """Returns the Launcher of a value of --launcher; "": srun in a Slurm job, else the build's. UsageError for unusable
+    words, Failure if there is none."""
     built, words = built_launcher(build), words_of(asked)
     if not asked:
         words = ["srun"] if os.environ.get("SLURM_JOB_ID") and shutil.which("srun") else [built]
@@ -271,7 +270,7 @@ def find(asked, build):
 
 
 def default_ranks(hosts, ranks_per_node):
-    """The ranks of the job, else all of the hosts, else this machine's cores, 2 to 8."""
+    """Returns the ranks of the job, else all of the hosts, else this machine's cores, 2 to 8."""
     if hosts:
         return max(2, len(hosts.split(",")) * (ranks_per_node or 1))
     nodes = slurm_number("SLURM_JOB_NUM_NODES")
@@ -283,9 +282,9 @@ def default_ranks(hosts, ranks_per_node):
 
 
 def main(words):
-    """Prints the words that start a job of a sweep, a word a line: srun in a Slurm job with its tasks, else two processes
-    with the build's mpirun, or with the launcher that --launcher=WHICH names. With a program behind the build's folder,
-    and its options: the command to paste."""
+    """Prints the words that start a sweep's job, one a line: srun in a Slurm job with its tasks, else two processes
+    with the build's mpirun, or the launcher of --launcher=WHICH. With a program and options behind the build folder:
+    the command to paste."""
     asked = words[0].partition("=")[2] if words and words[0].startswith("--launcher=") else ""
     words = words[1:] if asked else words
     if not words:

@@ -1,4 +1,4 @@
-"""How many ranks this machine has room for. common/job/cores.h and limits.h say what the files mean."""
+"""The number of ranks that fit on this machine (system files: see common/job/cores.h and limits.h)."""
 
 import os
 import re
@@ -8,9 +8,8 @@ from commcost.system import lines_of
 
 
 def ranks_with_room():
-    """The cores with a processor that this process may run on, not hardware threads of the same
-    core, or the processors' time that control groups' quotas allow, whichever is less; where the
-    system doesn't tell, its processors."""
+    """Returns the cores of the processors that this process may use, or the processor time of control groups' quotas,
+    whichever is less; all processors if the system doesn't tell."""
     cores = count_cores()
     if not cores:
         return os.sysconf("SC_NPROCESSORS_ONLN")
@@ -19,7 +18,7 @@ def ranks_with_room():
 
 
 def system_lines(path):
-    """The lines of a file of the system; tests have made-up ones."""
+    """Returns the lines of a system file; tests have files of their own."""
     return lines_of(os.environ.get("COMMCOST_SYSTEM", "") + path)
 
 
@@ -28,21 +27,21 @@ def first_line(path):
 
 
 def count_cores():
-    """The cores of the processors that this process may use."""
+    """Counts the cores of the processors that this process may use."""
     allowed = next((line.split(":", 1)[1] for line in system_lines("/proc/self/status")
                     if line.startswith("Cpus_allowed_list:")), "")
     cores = set()
     for first, last in re.findall(r"([0-9]+)(?:-([0-9]+))?", allowed):
         for processor in range(int(first), int(last or first) + 1):
             topology = f"/sys/devices/system/cpu/cpu{processor}/topology/"
-            # A core is called by its lowest processor; offline ones have none.
+            # A core's name is its lowest processor; offline processors have none.
             cores.update(re.findall("^[0-9]+", first_line(topology + "core_cpus_list") or
                                     first_line(topology + "thread_siblings_list")))
     return len(cores)
 
 
 def least_quota():
-    """The least number of processors whose time a control group, or one above it, has; None without one."""
+    """Returns the least quota, in processors, of a control group and those above it; None without one."""
     mount, quotas = "/sys/fs/cgroup", []
     for line in system_lines("/proc/self/cgroup"):
         _, controllers, group = (line.split(":", 2) + ["", ""])[:3]
@@ -56,8 +55,8 @@ def least_quota():
 
 
 def quotas_of(top, group, names):
-    """The quotas of a group and of those above it, where their hierarchy is mounted at top. Quota and period are in
-    these files, or in one."""
+    """Returns the quotas of a group and of those above it, in a hierarchy mounted at top. Quota and period are in these
+    files, or in one."""
     quotas = []
     while True:
         words = " ".join(first_line(f"{top}{group}/{name}") for name in names).split()
@@ -69,8 +68,7 @@ def quotas_of(top, group, names):
 
 
 def busy_share(before, after):
-    """The share of the processors' time in which they worked, between two first lines of /proc/stat; None where these
-    don't tell."""
+    """Returns the busy share of processor time between two first lines of /proc/stat; None if unknown."""
     try:
         spans = [int(new) - int(old) for old, new in zip(before.split()[1:9], after.split()[1:9])]
     except ValueError:
@@ -80,7 +78,7 @@ def busy_share(before, after):
 
 
 def load(seconds=0.5):
-    """The busy_share of this machine during the next seconds."""
+    """Measures the busy share of this machine."""
     before = first_line("/proc/stat")
     time.sleep(seconds)
     return busy_share(before, first_line("/proc/stat"))

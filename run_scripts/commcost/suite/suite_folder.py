@@ -1,11 +1,10 @@
-"""The results folder of a suite: what it takes to run the suite again, records of launches, and all
-launches of a program put together.
+"""The results folder of a suite.
 
     NAME.tsv             all launches of a program, with a first column `run`
-    runs/N/NAME.tsv      what each wrote; NAME.log what it said besides
-    suite/               plan.tsv, versions, environment, environment_of_site, system,
-                         hosts, topology, options, calls, run_again.sh; settings: of launches' names,
-                         where settings are varied; launches.tsv: a record of each launch; lock; complete: when it was done
+    runs/N/NAME.tsv      the result of each launch; NAME.log its command and output
+    suite/               plan.tsv, versions, environment, environment_of_site, system, hosts, topology, options, calls,
+                         run_again.sh; settings: by launches' names, if settings are varied; launches.tsv: a record of
+                         each launch; lock; complete: when it was done
 """
 
 import difflib
@@ -27,7 +26,7 @@ from commcost.suite.suite_plan import variables_of
 from commcost.system import is_half_written, lines_of, naming, now, quoted, remove, replace_file, said_by
 from commcost.words import counted
 
-# What tunes an MPI library or a benchmark; and what launchers and schedulers say.
+# Variables that tune an MPI library or a benchmark, and those of launchers and schedulers.
 TUNING = ("^(UCX|FI|MPIR_CVAR|OMPI_MCA|MPICH|PSM2|PSM3|I_MPI|MV2|PMIX_MCA|HYDRA|OPAL|UCC|HCOLL|OPENHPCA|OVERLAP|OMP)_")
 SITE = ("^(SLURM|PBS|LSB|OMPI|PMI|PMIX|MPI|MODULE|LOADEDMODULES|LMOD|SPACK|CONDA|PATH$|"
         "LD_LIBRARY_PATH$|HOSTNAME$|USER$|LANG$|LC_)")
@@ -35,14 +34,14 @@ _SECRET = "TOKEN|SECRET|PASS|JWT|_KEY"
 WHOLE = ("done", "wrong")  # what is the verdict() on a launch that has all of its rows
 UNFINISHED = "unfinished"  # the result in the record of a launch that the suite ended before its end
 LOCK_TRIES = 40  # 2 s: what a killed suite was about to do may take a moment to end
-# Names that run_suite.sh, tune.sh and device_matrix.sh write in a folder. If none of them began it, such files are the
+# Names that run_suite.sh, tune.sh and device_matrix.sh write in a folder. In a folder of something else they are the
 # user's.
 WRITTEN = ("suite", "runs", "*.tsv", "rules.*", "tune.html", "matrix.html")
 
 
 class Folder:
-    """A suite's folder. What can't be written raises OSError; Failure where it is of another suite. With `is_new` the
-    folder is one that make() makes, whose path may get a number."""
+    """A suite's folder. OSError if it can't be written, Failure if it is another suite's. With `is_new` make() may
+    append a number to its path."""
 
     def __init__(self, path, is_new=False):
         self.path, self._is_new, self._lock = path, is_new, None
@@ -55,17 +54,16 @@ class Folder:
         return os.path.join(self.suite, name)
 
     def launch_file(self, step):
-        """Where a launch's result is when it is finished."""
+        """Returns the path of a finished launch's result."""
         return os.path.join(self.path, "runs", str(step.run), step.name + ".tsv")
 
     def log_file(self, step):
-        """Where a launch's command is, and what it says besides."""
+        """Returns the path of a launch's command and output."""
         return self.launch_file(step)[:-len(".tsv")] + ".log"
 
     def launch(self, step, limit_s, signals, is_shown=False):
-        """Makes a launch: when it began, how many seconds it took, its exit status (processes.await_end), and the
-        verdict() on what it wrote, which is beside launch_file(step), with .part behind. Failure where its ranks didn't
-        have the variables of its command: then it isn't what it is called."""
+        """Runs a launch. Returns its begin, seconds, exit status (launch_processes.await_end), and the verdict() on its
+        result, which is launch_file(step) + ".part". Failure if its ranks lack the variables of its command."""
         part, log = self.launch_file(step) + ".part", self.log_file(step)
         words = [*shlex.split(step.command), "--output=" + part]
         remove(part)
@@ -82,23 +80,23 @@ class Folder:
         return begin, seconds, status, result
 
     def check(self):
-        """Failure where anything that the suite reads or writes is a link, a pipe or a device: what
-        a folder holds, which somebody may have sent, is neither followed nor waited for."""
+        """Checks that nothing in the folder is a link, a pipe or a device, since it may come from somebody else.
+        Failure otherwise."""
         for path in self._all():
             mode = os.lstat(path).st_mode if os.path.lexists(path) else stat.S_IFDIR
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
                 raise Failure(f"{path:.200} is a link, or no file: nothing in a results folder is followed: remove it")
 
     def _all(self):
-        """The paths of all that is in the folders `suite` and `runs`, and theirs."""
+        """Yields all paths in the folders `suite` and `runs`, and these."""
         for top in (self.suite, os.path.join(self.path, "runs")):
             yield top
             for place, folders, files in os.walk(top):
                 yield from (os.path.join(place, name) for name in folders + files)
 
     def claim(self):
-        """Failure where the folder has files of somebody else that would be replaced. Empty folders are those of a
-        suite that was killed before it made its lock."""
+        """Checks that the folder has no files of something else that would be replaced. Failure otherwise. Empty
+        folders are those of a suite that was killed before it made its lock."""
         if os.path.isdir(self.path) and not any(map(os.path.exists, map(self.of_suite, ("lock", "plan.tsv")))):
             for name in sorted(os.listdir(self.path)):
                 path = os.path.join(self.path, name)
@@ -124,8 +122,8 @@ class Folder:
                 self.path = f"{path}-{number}"
 
     def lock(self):
-        """For this process, until it ends. Removes what killed ones left half written. A file system without locks does
-        without."""
+        """Locks the folder until this process ends, if the file system has locks. Removes half-written files of killed
+        suites."""
         self._lock = open(self.of_suite("lock"), "a", encoding="utf-8")
         for _ in range(LOCK_TRIES):
             try:
@@ -141,7 +139,7 @@ class Folder:
         raise Failure(f"another run_suite.sh is at work in {self.path}")
 
     def read(self, name):
-        """The text of a file of the suite; "" where there is none, or a link."""
+        """Returns the text of a file of the suite; "" if it is missing, or a link."""
         try:
             if stat.S_ISREG(os.lstat(self.of_suite(name)).st_mode) and not os.path.islink(self.suite):
                 with open(self.of_suite(name), encoding="utf-8", errors="surrogateescape") as stream:
@@ -151,7 +149,6 @@ class Folder:
         return ""
 
     def replace(self, name, text):
-        """A file of the suite gets this text, whole or not at all."""
         replace_file(self.of_suite(name), text)
 
     def append(self, name, text):
@@ -160,8 +157,8 @@ class Folder:
             stream.write(text)
 
     def begin(self, plan, versions, hosts):
-        """All that says what the suite is, the plan last, since it says that all the others are there; or Failure where
-        the folder is of another suite. More runs only add lines."""
+        """Writes the description of the suite, the plan last, as a sign that it is complete. Failure if the folder is
+        another suite's. More runs only add lines."""
         text = "\n".join(plan.lines) + "\n"
         if os.path.exists(self.of_suite("plan.tsv")):
             there = self.read("plan.tsv").splitlines()
@@ -196,7 +193,7 @@ class Folder:
         self.append("launches.tsv", f"{step.run}\t{step.name}\t{begin}\t{seconds}\t{status}\t{result}\n")
 
     def records(self):
-        """(run, name, seconds, result) of each finished launch; the last record of a launch holds."""
+        """Returns (run, name, seconds, result) of each finished launch; the last record of a launch counts."""
         found = []
         for line in self.read("launches.tsv").splitlines()[1:]:
             cells = line.split("\t")
@@ -205,21 +202,20 @@ class Folder:
         return found
 
     def last_results(self):
-        """By (run, name), as they are written, what became of launches."""
+        """Returns the result of launches by (run, name), as written."""
         return {(run, name): result for run, name, _, result in self.records()}
 
     def settings(self):
-        """By the name of launches the setting that they are of; none where nothing was varied."""
+        """Returns the setting by the name of launches; none if nothing was varied."""
         return dict(line.split("\t", 1) for line in self.read("settings").splitlines() if "\t" in line)
 
     def results(self, plan):
-        """By (run, name) of the plan what became of it; None: not reached."""
+        """Returns the result of launches by (run, name) of the plan; None: not reached."""
         last = self.last_results()
         return {(step.run, step.name): last.get((str(step.run), step.name)) for step in plan.steps}
 
     def merge(self, plan, entry):
-        """All launches of an entry of the list as one file; ValueError where they differ in their
-        columns. Nothing without any."""
+        """Merges all launches of an entry of the list into one file. ValueError if their columns differ."""
         steps = [step for step in plan.steps if step.entry == entry and os.path.exists(self.launch_file(step))]
         if steps:
             replace_file(os.path.join(self.path, entry + ".tsv"),
@@ -227,9 +223,9 @@ class Folder:
 
 
 def verdict(path):
-    """What became of a launch, by what it wrote. A result is complete if its last line says so,
-    however the launcher ended: "done"; "wrong" (all rows are there, some FAIL); "interrupted";
-    "failed", which it also has where each process was a job of its own."""
+    """Returns the verdict on a launch, by its result. A result is complete if its last line is an end, however the
+    launcher ended: "done"; "wrong" (all rows are there, some FAIL); "interrupted"; "failed", also if each process was a
+    job of its own."""
     try:
         with Result(path) as result:
             place = result.place("status")
@@ -247,8 +243,8 @@ def verdict(path):
 
 
 def unconfirmed(variables, path):
-    """Says which of these variables ("": not set) the ranks had otherwise, by a result's metadata; "" for none.
-    Launchers may put more in front of a list of folders."""
+    """Returns a sentence about a variable ("": not set) that the ranks had with another value; "" without any.
+    Launchers may prepend folders to a list."""
     with Result(path) as result:
         found = dict(text.partition("=")[::2] for text in result.metadata.get("mpi_variable", []))
     for name, value in variables.items():
@@ -260,11 +256,11 @@ def unconfirmed(variables, path):
 
 
 def merged(launches):
-    """Launches, pairs of a plan's step and a file, as one: the metadata of the first, the date of the last (last_date),
-    a first column `run`, one `setting` where settings are varied, and the rows of all. What later launches note or warn
-    of and earlier ones didn't is kept with the number of the run; what is said of one row is kept of each. What the
-    first launch of a further setting says otherwise of the system is a note. The last line is the end of all, with the
-    greatest exit status. ValueError where columns differ, ResultError where a file is no result."""
+    """Merges launches, pairs of a plan's step and a file: the metadata of the first, the date of the last (last_date),
+    a first column `run`, a column `setting` if settings are varied, and all rows. New notes and warnings of later
+    launches get the number of the run; those of single rows are all kept. A note has the system's metadata of a further
+    setting that differ from the first. The last line is the end of all, with the greatest exit status. ValueError if
+    columns differ, ResultError if a file is no result."""
     first = launches[0][0]
     added = ["run", "setting"] if any(step.setting for step, _ in launches) else ["run"]
     roles = " ".join(f"{name}=key" for name in added)
@@ -305,20 +301,20 @@ def merged(launches):
 
 
 def different(first, other):
-    """What other metadata, each key's values, say otherwise than the first: lines."""
+    """Returns lines of other metadata, each key's values, that differ from the first."""
     return [f"{key}: {'; '.join(other.get(key, ['not there']))}" for key in dict.fromkeys([*first, *other])
             if sorted(first.get(key, [])) != sorted(other.get(key, []))]
 
 
 def environment_text(pattern):
-    """The variables whose names match, as commands that set them; not what may be a secret."""
+    """Returns commands that set the variables with such names, except possible secrets."""
     return "".join(f"export {name}={shlex.quote(os.environ[name])}\n" for name in sorted(os.environ)
                    if re.search(pattern, name) and not re.search(_SECRET, name) and
                    re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name))
 
 
 def hosts_text(hosts):
-    """The hosts of the job, else this one, a line each."""
+    """Returns the hosts of the job, else this one, a line each."""
     nodes = os.environ.get("SLURM_JOB_NODELIST")
     if nodes and not hosts:
         return said_by("scontrol", "show", "hostnames", nodes) or nodes + "\n"
@@ -326,8 +322,8 @@ def hosts_text(hosts):
 
 
 def versions_of(programs, used):
-    """Of all that is measured with; the same as long as results may be put together. `programs`:
-    by build; `used`: the launchers."""
+    """Returns the versions of all programs and launchers; results with equal text may be merged. `programs`: by build;
+    `used`: the launchers."""
     text = ""
     for build, names in programs.items():
         for line in lines_of(os.path.join(build, "generated/build_info.h")):
@@ -338,7 +334,7 @@ def versions_of(programs, used):
         if compiler:
             text += f"C compiler: {(said_by(compiler, '--version').splitlines() or ['NA'])[0]}\n"
         if wrapper:
-            # By its path, whichever way CMake was told.
+            # The path is the same however CMake got it.
             text += f"MPI compiler: {shutil.which(wrapper) or wrapper}\n"
         text += "programs (cksum):\n" + said_by("cksum", *sorted(names), cwd=build)
     for launcher in {tuple(one.words): one for one in used}.values():

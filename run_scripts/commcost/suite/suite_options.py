@@ -9,7 +9,7 @@ from commcost.suite.launch_options import count, duration, names_any, text
 from commcost.system import script, to_paste
 
 PROGRAM = "run_suite.sh"
-# The options that make results what they are, in the order in which they are kept.
+# Options that determine the results, in the order of the record.
 KEPT = ("build", "benchmarks", "runs", "quick", "essentials", "options", "vary", "limit", *launch_options.KEPT_PLACE)
 OWN = ("--output", "--format", "--columns", "--metadata", "--no-metadata", "--no-header", "--nohdr")  # the suite's
 
@@ -69,7 +69,7 @@ or the job's time is nearly up: resume it.""",
 
 
 def varied(value):
-    """Refuses what is no line; paths become absolute, as those of --build and --launcher."""
+    """Checks a value of --vary, and makes its paths absolute."""
     name, colon, values = text(value).partition(":")
     absolute = {"build": os.path.abspath, "launcher": launchers.absolute}.get(name)
     if not absolute:
@@ -79,8 +79,8 @@ def varied(value):
 
 
 def program_options(value):
-    """Refuses what is the suite's own: without metadata a result doesn't say that it is complete. Behind a
-    colon launchers look for another program."""
+    """Refuses the suite's own options: without metadata a result has no end. A colon makes launchers look for another
+    program."""
     who, colon, words = text(value).partition(":")
     words = words.split()
     if not colon or ":" in words:
@@ -89,7 +89,7 @@ def program_options(value):
     if names_any([word for word in words if not (who.startswith("overlap") and word.split("=")[0] == "--form")], OWN):
         raise argparse.ArgumentTypeError(f"'{value:.200}': --output, --format, --columns, --metadata, "
                                          "--no-metadata, --no-header and --nohdr are the suite's own")
-    # The same by short options; -n is another one in other programs.
+    # Short options for the same; -n differs between programs.
     short = "-n" if "mpi_overhead" in who else "-o" if who.startswith("msgrate") else None
     if short and any(word.startswith(short) for word in words):
         raise argparse.ArgumentTypeError(f"'{value:.200}': what leaves out the header is the suite's own")
@@ -105,7 +105,7 @@ def read_options(words):
 
 
 def resuming_with(path, *more):
-    """The command that resumes a suite's folder with further options; for another folder a new suite with them."""
+    """Returns the command that resumes a suite's folder with more options; for another folder, that of a new suite."""
     begun = launch_options.begun_with(path, KEPT)
     return (to_paste(script(PROGRAM), *more) if begun is None else
             launch_options.going_on(PROGRAM, path, begun, *more))

@@ -1,5 +1,4 @@
-"""What a suite runs: suite.list, what of it is chosen, with which options and in which settings, and
-the commands that come of it."""
+"""The launches of a suite: suite.list, the chosen entries, their options and settings, and the commands."""
 
 import functools
 import itertools
@@ -20,7 +19,7 @@ NAMES = "COMMCOST_VARIABLES"  # "A= B=": the variables that a result is to confi
 
 
 def launch_words(launcher, job, ranks, threads, variables):
-    """The words before a program and its options. `variables` of the environment; "": not set."""
+    """Returns the words before a program and its options. `variables` of the environment; "": not set."""
     given = {name: value for name, value in variables.items() if value}
     words = ["env", *(word for name in variables if name not in given for word in ("-u", name))] if variables else []
     if variables:
@@ -30,14 +29,14 @@ def launch_words(launcher, job, ranks, threads, variables):
 
 
 def variables_of(words):
-    """By name what launch_words set; "": not set."""
+    """Returns the variables of launch_words; "": not set."""
     names = next((word[len(NAMES) + 1:] for word in words if word.startswith(NAMES + "=")), "")
     given = dict(word.partition("=")[::2] for word in reversed(words))
     return {name: given.get(name, "") for name in names.replace("=", " ").split()}
 
 
 class Entry(typing.NamedTuple):
-    """A program of suite.list with the options of a suite, and what its result is called."""
+    """A program of suite.list with the options of a suite, and the name of its result."""
 
     name: str
     groups: tuple
@@ -49,12 +48,12 @@ class Entry(typing.NamedTuple):
 
 @functools.lru_cache()
 def collectives():
-    """The collectives of suite.list, which the overlap programs are called by."""
+    """Returns the collectives of suite.list, by which the overlap programs are called."""
     return next(line for line in lines_of(LIST) if line.startswith("collectives:")).split()[1:]
 
 
 def read_list(suite):
-    """The Entries of a suite (full, quick, essentials), those with a star once for each operation."""
+    """Returns the Entries of a suite (full, quick, essentials), those with a star once for each operation."""
     entries, cells, operations = [], [], []
     for line in lines_of(LIST):
         if "|" in line and not line.startswith("#"):
@@ -70,7 +69,7 @@ def read_list(suite):
 
 
 def chosen(entries, choice):
-    """The entries of a list of names and groups, with commas; a name beats a group. And the words that are none."""
+    """Returns the entries of a list of names and groups, with commas, and the unknown words. A name beats a group."""
     names, words = {entry.name for entry in entries}, choice.split(",")
     taken = [entry for entry in entries
              if entry.name in words or any(word not in names and word in entry.groups for word in words)]
@@ -79,25 +78,24 @@ def chosen(entries, choice):
 
 
 def no_entry(word):
-    """What is wrong with a word that is no name."""
     return f"there is no '{word:.100}': --dry-run shows all names"
 
 
 def max_time(options):
-    """The seconds that a row may take: the last --max-time, or its default."""
+    """Returns the seconds that a row may take: the last --max-time, or its default."""
     found = re.findall(r"--max-time=([0-9]+\.?[0-9]*|\.[0-9]+)", options)
     return min(float(found[-1]), SECONDS_MAX) if found else 1.0
 
 
 def threads_of(program, words):
-    """How many threads a rank is told to have."""
+    """Returns the number of threads of a rank."""
     found = re.findall(r"(?:^| )(?:-t ?|--threads[= ])([0-9]{1,5})(?= |$)", " ".join(words))
     return int(found[-1]) if found and os.path.basename(program) == "msgrate_rma" else 1
 
 
 class Setting(typing.NamedTuple):
-    """A combination of what is varied: its name in results, variables of the environment ("": not set), and the
-    build and launcher, None for the suite's own."""
+    """A combination of varied values: its name in results, variables of the environment ("": not set), and the build
+    and launcher, None for the suite's own."""
 
     name: str
     variables: dict
@@ -106,8 +104,8 @@ class Setting(typing.NamedTuple):
 
 
 def settings_of(varied):
-    """The Settings of --vary's values, one combination each; without any, one without a name.
-    UsageError for what can't be varied like this."""
+    """Returns the Settings of --vary's values, one a combination; without any, one without a name. UsageError for an
+    unusable value."""
     axes, called = {}, {}  # by what is varied: its values; by folder: what results call it
     for text in varied:
         found = re.fullmatch("([A-Za-z_][A-Za-z0-9_]*=|(?:build|launcher):)(.+)", text)
@@ -147,7 +145,7 @@ class Step(typing.NamedTuple):
 
 
 class Plan(typing.NamedTuple):
-    """All launches in their order, and what the programs that they start are."""
+    """All launches in their order, and their programs."""
 
     steps: list
     programs: dict  # by build: those that are started
@@ -155,12 +153,12 @@ class Plan(typing.NamedTuple):
 
     @property
     def lines(self):
-        """plan.tsv."""
+        """Returns plan.tsv."""
         return ["run\tname\tcommand"] + [f"{step.run}\t{step.name}\t{step.command}" for step in self.steps]
 
 
 def make_plan(options, job, settings):
-    """The Plan of run_suite.sh's options (suite.read_options). Settings are taken in turn."""
+    """Returns the Plan of run_suite.sh's options (read_options). Settings alternate."""
     entries = read_list(options.suite)
     wanted, unknown = chosen(entries, options.benchmarks)
     if unknown:

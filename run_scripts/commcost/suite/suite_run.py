@@ -1,4 +1,4 @@
-"""A suite from its plan to its end: launches, their results put together, and what came of it."""
+"""A suite from its plan to its end: launches, merged results, and the summary of its end."""
 
 import math
 import os
@@ -22,7 +22,7 @@ class Suite:
     """A suite in its folder, from the plan to its end."""
 
     def __init__(self, options, made, ranks, argv, write_summary):
-        """`write_summary` gets the folder when its results are put together."""
+        """Prepares a suite; `write_summary` gets the folder when its results are merged."""
         self.options, self.plan, self.argv, self._write_summary = options, made, argv, write_summary
         self.total = len(made.steps)
         settings = len({step.setting for step in made.steps})
@@ -37,7 +37,7 @@ class Suite:
         self.leave = None  # BUDGET, JOB_TIME, or a signal's name
 
     def dry_run(self):
-        """Prints the launches that there is no result of yet, and how long they will take."""
+        """Prints the launches without a result, and their time."""
         self.folder.check()
         self.folder.claim()
         left = [(step, line) for step, line in zip(self.plan.steps, self.plan.lines[1:]) if not self.is_measured(step)]
@@ -46,8 +46,8 @@ class Suite:
         print(f"# {self.what}{some}; about {in_words(seconds)}", *(line for _, line in left), sep="\n")
 
     def run(self, job_left_s):
-        """Returns the exit status; `job_left_s`: seconds until the job ends, or None. Failure where the folder can't be
-        used."""
+        """Runs the suite. Returns the exit status; `job_left_s`: seconds until the job ends, or None. Failure if the
+        folder can't be used."""
         path = self.options.output
         try:
             self.folder.check()
@@ -66,7 +66,7 @@ class Suite:
         return self.leave not in (None, BUDGET, JOB_TIME)
 
     def resuming(self):
-        """The command that resumes it."""
+        """Returns the command that resumes it."""
         return launch_options.going_on(PROGRAM, self.folder.path, self.options.kept)
 
     def is_measured(self, step):
@@ -106,7 +106,7 @@ class Suite:
         return self._conclude(is_merged)
 
     def _note_call(self):
-        """How the suite was called, and the script that runs it again with as many runs as it has by now."""
+        """Records the call, and the script that repeats the suite with its present number of runs."""
         kept = self.options.kept
         others = quoted([word for word in kept if not word.startswith("--build=")])
         build = quoted([f"--build={self.options.build}"])
@@ -129,8 +129,8 @@ exec sh {run_suite} \\
                                     f"job {job}: run_suite.sh {quoted(self.argv)}\n")
 
     def _clean_up(self):
-        """A suite that was killed leaves its launch behind, which would disturb this one. A result that isn't
-        whole any more, as after a copy that was cut off, is measured again."""
+        """Ends launches of a killed suite, which would disturb this one. Results that aren't complete any more, such as
+        cut-off copies, are measured again."""
         for process in launch_processes.left_behind(os.path.join(self.folder.path, "runs")):
             say(f"Ending process {process}, which an earlier run_suite.sh left")
             launch_processes.end(process)
@@ -145,10 +145,9 @@ exec sh {run_suite} \\
         return time.monotonic() - self.begin_s
 
     def time_left(self, first):
-        """Seconds that the launches from number `first` of the plan on will take, less those that have their result."""
+        """Returns the seconds that the launches from number `first` on will take, without those that have a result."""
         return int(0.5 + sum(step.seconds for step in self.plan.steps[first:] if not self.is_measured(step)))
 
-    # ---- launches --------------------------------------------------------------------------------
 
     def _launch_all(self):
         run = None
@@ -169,7 +168,7 @@ exec sh {run_suite} \\
                 return
 
     def _launch(self, number, step):
-        """One launch; sets `leave` where the suite is to end."""
+        """Runs one launch; sets `leave` if the suite is to end."""
         options, file = self.options, self.folder.launch_file(step)
         one_s = int(0.5 + step.seconds)
         left_s = self.time_s - int(self.elapsed_s)
@@ -190,7 +189,7 @@ exec sh {run_suite} \\
         elif timed_out and limit_s == left_s:
             self.leave = self.ended_by
         elif result == "interrupted" and not timed_out:
-            # By somebody who told the programs but not this script.
+            # Somebody sent it to the programs, not to this script.
             self.leave = "a signal to the program"
         if self.leave is not None:
             self.folder.record(step, begin, seconds, "NA" if status is None else status, suite_folder.UNFINISHED)
@@ -200,16 +199,16 @@ exec sh {run_suite} \\
             result = "failed"
             say(f"{step.name} took longer than {limit_s} s (--limit)")
         elif result == "done" and status != 0:
-            # Such as MPI_Finalize that doesn't end.
+            # For example MPI_Finalize doesn't end.
             say(f"{step.name}: the result is complete and counts, but the launch then ended with "
                 f"exit status {status} after {seconds} s: see {self.folder.log_file(step)}")
-        # Recorded before it counts as finished: what is killed in between is measured and recorded
-        # once more, and the last record holds.
+        # Recorded before it counts as finished: a launch killed in between is measured and recorded again, and the last
+        # record counts.
         self.folder.record(step, begin, seconds, status, result)
         self._keep(step, status, result)
 
     def _keep(self, step, status, result):
-        """Puts what a launch wrote where it belongs."""
+        """Moves a launch's result to its place."""
         file, log = self.folder.launch_file(step), self.folder.log_file(step)
         part = file + ".part"
         if result == "failed":
@@ -224,7 +223,7 @@ exec sh {run_suite} \\
             say(f"{step.name} found wrong data: see the rows with FAIL in {file}")
 
     def _merge_all(self):
-        """Whether all launches of each program could be put together."""
+        """Merges the launches of each program. True if all could be merged."""
         if not os.path.isdir(self.folder.suite):
             raise OSError("the folder was removed")
         is_merged = True
@@ -239,7 +238,7 @@ exec sh {run_suite} \\
         return is_merged
 
     def _conclude(self, is_merged):
-        """Says what came of it; returns the exit status."""
+        """Prints the outcome; returns the exit status."""
         results = self.folder.results(self.plan)
         by_result = {result: [f"{name} (run {run})" for (run, name), other in results.items()
                               if other == result] for result in ("done", "wrong", "failed", None)}

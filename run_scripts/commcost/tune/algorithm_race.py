@@ -1,17 +1,17 @@
-"""A race of choices against a default: which are measured further, and which is better by the evidence.
+"""A race of choices against a default: the choices to measure further, and those that are proved better.
 
-All choices of a cell (an operation of a size) get a few launches. Then those are dropped that surely don't gain what
-is asked for over the default or over the best choice; the others get as many launches again, and so on: a race (Maron
-and Moore, "Hoeffding Races: Accelerating Model Selection Search for Classification and Function Approximation", NIPS 6
-(1993)) in rounds that double (Karnin, Koren and Somekh, "Almost Optimal Exploration in Multi-Armed Bandits", ICML 30
-(2013)). Its intervals are those of exact rank tests, since a launch that is late must not decide.
+All choices of a cell (an operation of a size) get a few launches. Choices that surely don't gain the requested share over
+the default or over the best choice are dropped. The others get twice the launches, and so on: a race (Maron and Moore,
+"Hoeffding Races: Accelerating Model Selection Search for Classification and Function Approximation", NIPS 6 (1993)) in
+rounds that double (Karnin, Koren and Somekh, "Almost Optimal Exploration in Multi-Armed Bandits", ICML 30 (2013)). Exact
+rank tests give its intervals, so no late launch decides.
 
-A machine can be in one state for many launches and in another for many more, which differ by more than choices do. The
-launches of one round come one after the other, so they mostly share a state: gains are those of pairs of one round.
+A machine may change its state between launches, and states may differ by more than choices. Consecutive launches mostly
+share a state, so gains are those of pairs of launches of one round.
 
-What the race chooses is no evidence yet: it has picked the best of many. The proof is: the choice against the default
-in fresh launches, by a rank test with Holm's correction over all cells and its level divided among the looks at it. So
-the chance of any choice that isn't better than the default, but is proved so, is at most the level for all together.
+The winner is the best of many, which proves nothing. The proof compares it with the default in fresh launches, by a rank
+test with Holm's correction over all cells, whose level is divided among the looks. So the chance of any false proof is
+at most the level for all cells together.
 """
 
 import math
@@ -30,7 +30,7 @@ TESTED_FROM = 6   # launches of each side
 
 
 class Gain(typing.NamedTuple):
-    """By how many percent less time one choice takes than another; the ends are None with too few launches."""
+    """The time that a choice saves over another, in percent; the ends are None with too few launches."""
 
     value: float
     low: typing.Optional[float]
@@ -42,8 +42,8 @@ def _logs(values):
 
 
 def gain_over(base, other, confidence):
-    """The Gain of times over those of `base`, whose rounds are the same: of the ratios of pairs of a round; of all pairs
-    where the rounds are too few for an interval."""
+    """Returns the Gain of times over those of `base` in the same rounds: of the ratios within rounds; of all pairs if
+    the rounds are too few for an interval."""
     base, other = _logs(base), _logs(other)
     shift = rank_test.signed_rank_shift([y - x for x, y in zip(base, other)], confidence)
     if shift.interval is None:
@@ -53,7 +53,7 @@ def gain_over(base, other, confidence):
 
 
 class Decision(typing.NamedTuple):
-    """What became of a cell: the choice, or DEFAULT, and why."""
+    """The decision on a cell: the choice, or DEFAULT, and the reason."""
 
     choice: str
     reason: str
@@ -63,7 +63,7 @@ class Decision(typing.NamedTuple):
 
 
 def looks_of(launches):
-    """After how many launches of each choice the race is looked at, at most `launches`."""
+    """Returns the numbers of launches after which the race is evaluated, up to `launches`."""
     looks = [FIRST, TESTED_FROM]
     while 2 * looks[-1] < launches:
         looks.append(2 * looks[-1])
@@ -71,16 +71,17 @@ def looks_of(launches):
 
 
 def level_of(file, earlier, is_cut):
-    """The share of ALPHA for the proof of a file; `earlier`: the files of all proofs so far, in their order. A race that a
-    budget cut may go on and choose another file, so each file gets half of what is left. That of a race that ran to its
-    end gets all that is left."""
+    """Returns the share of ALPHA for the proof of a file; `earlier`: the files of all earlier proofs. A race that a
+    budget cut may choose another file later, so each file gets half of the rest. A complete race gets all of the
+    rest."""
     files = list(dict.fromkeys([*earlier, file]))
     return ALPHA * (0.5 ** (files.index(file) + 1) + (0 if is_cut else 0.5 ** len(files)))
 
 
 class Race:
-    """`cells`: each cell's choices, besides the default. Times are positive, in any unit; each round of launches adds
-    one for every choice that runs. A proof has one choice a cell, and decides by p-values: `level` says that it is one."""
+    """A race of `cells`: each cell's choices, without the default. Times are positive, in any unit; each round of
+    launches adds one for every running choice. A proof, a race with a `level`, has one choice a cell, and decides by
+    p-values."""
 
     def __init__(self, cells, min_gain_pct, launches, level=None):
         self.min_gain_pct, self.looks, self.level = min_gain_pct, looks_of(launches), level
@@ -92,12 +93,12 @@ class Race:
         self.values.setdefault((cell, choice), []).append(value)
 
     def runs(self, cell, choice):
-        """Whether a choice of a cell is to be measured further; the default as long as any is."""
+        """True if a choice of a cell needs more launches; the default needs them as long as any choice."""
         left = self.running.get(cell, [])
         return choice in left or bool(left) and choice == DEFAULT
 
     def drop(self, cell, choice, reason):
-        """Takes a choice out, such as one with wrong data; the default ends the cell."""
+        """Takes a choice out, such as one with wrong data; without the default the cell ends."""
         if self.runs(cell, choice):
             self.running[cell] = [one for one in self.running[cell] if choice not in (one, DEFAULT)]
             if not self.running[cell]:
@@ -114,7 +115,7 @@ class Race:
         return min(self.running[cell], key=lambda choice: rank_test.median(self.values[cell, choice]))
 
     def look(self, launches):
-        """Drops and decides; each choice that runs has had this number of launches."""
+        """Drops and decides; each running choice has had this number of launches."""
         for cell in list(self.running):
             self._drop_worse(cell)
         if launches < TESTED_FROM:
@@ -134,7 +135,7 @@ class Race:
         return self.level / sum(look >= TESTED_FROM for look in self.looks)
 
     def _corrected(self):
-        """The p-values of the cells that run, corrected. Those that were dropped count as tests without evidence."""
+        """Returns the corrected p-values of the running cells. Dropped cells count as tests with p = 1."""
         self._ps.update({cell: rank_test.rounds_p(*(dict(enumerate(self.values[cell, one]))
                                                     for one in (DEFAULT, choice)))
                          for cell, (choice,) in self.running.items()})
@@ -153,6 +154,6 @@ class Race:
             self._decide(cell, Decision(DEFAULT, f"{NO_GAIN} {self.min_gain_pct:g} %", gains[best], None, count))
 
     def end(self, reason):
-        """Decides for the default what still runs."""
+        """Decides for the default in all running cells."""
         for cell in list(self.running):
             self._decide(cell, Decision(DEFAULT, reason))

@@ -1,4 +1,4 @@
-"""What an MPI library claims of GPUs, and whether that is true."""
+"""An MPI library's claims about GPUs, and their truth."""
 
 import re
 
@@ -10,13 +10,13 @@ ON_DEVICE = "device|managed"  # what a library that isn't built for GPUs can't r
 
 
 def value_of(lines, pattern):
-    """What follows the pattern in the first line that has it; "" without one."""
+    """Returns the text behind the pattern in the first line that has it; "" without one."""
     return next(filter(None, (line.partition(found.group())[2] for line in lines
                               for found in [re.search(pattern, line)] if found)), "")
 
 
 def built_with(library):
-    """What the library's own tool says of GPUs, where it is in PATH."""
+    """Returns the GPU support that the library's own tool reports, if it is in PATH."""
     if "Open MPI" in library:
         text = said_by("ompi_info", "--parsable", "--all")
         found = sorted(set(re.findall(r"built_with_(cuda|rocm)_support:value:(\w+)", text)))
@@ -27,7 +27,7 @@ def built_with(library):
 
 
 def claims_of(lines, found):
-    """Sentences: what the library claims, and whether that is true."""
+    """Returns sentences: the library's claims, and whether they are true."""
     library, claim = value_of(lines, "^# mpi_library: "), value_of(lines, "; the MPI library ")
     kinds = value_of(lines, "^# note: mpi_memory_alloc_kinds: ")
     sentences = [f"The MPI library {claim}."] if claim else []

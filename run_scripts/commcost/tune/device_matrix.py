@@ -1,8 +1,5 @@
-"""device_matrix.sh: which operations work with buffers on a GPU, found out in a launch each, and what the MPI library
-claims of that.
-
-A row of OPERATIONS is all that a further operation needs.
-"""
+"""device_matrix.sh: tries operations with buffers on a GPU, a launch each, and compares with the MPI
+library's claims."""
 
 import os
 
@@ -20,14 +17,13 @@ PROGRAM = "device_matrix.sh"
 MEMORIES = ("host", "pinned", "device", "managed")
 
 
-# ---- options -------------------------------------------------------------------------------------
 
 def memory_of(word):
     return word if word.count(":") < 2 and all(part in MEMORIES for part in word.split(":")) else None
 
 
 def program_of(word):
-    """A name of an operation, a program or its folder."""
+    """Returns a name of an operation, a program or its folder; None if unknown."""
     known = {name.lower() for one in OPERATIONS for name in (one.name, *one.program.split("/"))}
     return word.lower() if word.lower() in known else None
 

@@ -1,4 +1,4 @@
-"""Operations that the device matrix tries. A row of OPERATIONS is all that a further operation needs."""
+"""Operations of the device matrix. A new operation is a row of OPERATIONS."""
 
 import os
 import re
@@ -26,7 +26,7 @@ IN_PLACE = ("allgather", "allreduce", "alltoall")  # those that are tried in pla
 
 
 def collectives():
-    """The calls of each collective: iallreduce is MPI_Allreduce and MPI_Iallreduce."""
+    """Yields the calls of each collective: MPI_Allreduce and MPI_Iallreduce for iallreduce."""
     for name in suite_plan.collectives():
         blocking = name[1:]
         if blocking == "barrier":
@@ -61,16 +61,16 @@ class Trial(typing.NamedTuple):
 
     @property
     def name(self):
-        """Of its files."""
+        """Returns the name of its files."""
         return re.sub("[^A-Za-z_]+", "_", f"{self.operation.name} {self.memory} ") + str(self.size)
 
     def line(self, build, launch):
-        """The words of its launch, after those of the launcher."""
+        """Returns the words of its launch, after those of the launcher."""
         options = f"{self.operation.options} {COMMON}".format(
             doubles=self.size // 8, twice=self.size // 4, edge=round((self.size / 8) ** 0.5), bytes=self.size)
         return [*launch, os.path.join(build, self.operation.program), f"--memory={self.memory}", *options.split()]
 
 
 def can_have(operation, memory):
-    """An operation in place has one buffer, not a pair of kinds."""
+    """True if the operation takes such buffers: in place it has one buffer, not a pair of kinds."""
     return "--in-place" not in operation.options or len(set(memory.split(":"))) == 1

@@ -17,7 +17,7 @@ LEGEND = ("A time: the right data arrived. direct pays: quicker than copying to 
 
 
 def matrix_of(found, memory):
-    """The section of a kind of memory; SIZES_SHOWN sizes side by side."""
+    """Returns the section of a kind of memory, SIZES_SHOWN sizes side by side."""
     there = [one for one in found if one.trial.memory == memory]
     sizes, parts = sorted({one.trial.size for one in there}), []
     for first in range(0, len(sizes), SIZES_SHOWN):
@@ -31,7 +31,7 @@ def matrix_of(found, memory):
 
 
 def failures_of(found):
-    """A sentence for each way not to work, with the first one's message."""
+    """Yields a sentence for each outcome that isn't WORKS, with the first message."""
     for outcome in dict.fromkeys(one.outcome for one in found if one.outcome != WORKS):
         several = [one for one in found if one.outcome == outcome]
         names = list(dict.fromkeys(one.trial.operation.name for one in several))
@@ -41,7 +41,7 @@ def failures_of(found):
 
 
 def page_of(matrix, found, lines):
-    """The Page; its text is what the terminal shows."""
+    """Returns the Page; the terminal shows its text."""
     works = sum(one.outcome == WORKS for one in found)
     gpu = re.sub("; the MPI library .*", "", value_of(lines, "^# note: rank 0 uses "))
     used = "; ".join(filter(None, (f"{matrix.options.ranks} ranks", value_of(lines, "^# mpi_library: "), gpu)))

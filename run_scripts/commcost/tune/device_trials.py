@@ -1,4 +1,4 @@
-"""Launches that try operations with buffers on a GPU, and what they show."""
+"""Launches that try operations with buffers on a GPU."""
 
 import typing
 
@@ -13,7 +13,7 @@ from commcost.words import in_words, is_number, short
 
 
 class Found(typing.NamedTuple):
-    """What a trial showed."""
+    """The outcome of a trial."""
 
     trial: Trial
     outcome: str
@@ -23,12 +23,12 @@ class Found(typing.NamedTuple):
 
     @property
     def verdict(self):
-        """What direct is against staged; "" where that isn't known."""
+        """Returns the verdict on direct against staged; "" if unknown."""
         return {"pays": "direct pays", "loses": "staged pays", "even": "even"}.get(
             self.row.get("direct_verdict"), "") if self.outcome == WORKS else ""
 
     def mark(self):
-        """The cell of the matrix."""
+        """Returns the cell of the matrix."""
         if self.outcome != WORKS:
             return Mark(self.outcome, "loses")
         time_us = self.row.get(self.trial.operation.column, "NA")
@@ -37,7 +37,7 @@ class Found(typing.NamedTuple):
 
 
 class Matrix:
-    """The operations to try in their folder. What is recorded there isn't tried again."""
+    """The operations to try, in their folder. Recorded ones aren't tried again."""
 
     def __init__(self, options, tried):
         self.options, self.tried = options, tried
@@ -49,11 +49,11 @@ class Matrix:
                                       quoted(one.line(options.build, launch))) for one in tried]
 
     def left(self):
-        """The Steps that were not recorded."""
+        """Returns the Steps without a record."""
         return [step for step in self.steps if self.trials.known(step) is None]
 
     def run(self):
-        """Whether all launches were made."""
+        """Runs the launches. True if all were made."""
         programs = {self.options.build: {one.operation.program for one in self.tried}}
         self.trials.begin(suite_plan.Plan(self.steps, programs, []), [self.launcher], self.options)
         left, total = self.left(), len(self.steps)
@@ -68,7 +68,7 @@ class Matrix:
         return True
 
     def found(self):
-        """What the recorded trials showed."""
+        """Returns the outcomes of recorded trials."""
         found = []
         for trial, step in zip(self.tried, self.steps):
             if self.trials.known(step):
@@ -79,7 +79,7 @@ class Matrix:
         return found
 
     def said(self):
-        """The heads and remarks of the first result that says which GPU it used, as lines."""
+        """Returns head and remarks of the first result that names its GPU, as lines."""
         for step in self.steps:
             lines = lines_of(self.trials.folder.launch_file(step))
             if any("; the MPI library " in line for line in lines):

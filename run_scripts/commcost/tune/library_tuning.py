@@ -23,7 +23,7 @@ START_S = 1.0           # of a launch, besides what it measures, as expected bef
 
 
 class Cell(typing.NamedTuple):
-    """What a choice is made for."""
+    """The case of a choice."""
 
     contest: str
     operation: str
@@ -62,7 +62,7 @@ class Tuning:
         self.entries = [entry for entry in entries if len(entry.settings) > 1]
 
     def step(self, run, name, ranks, cells, variables):
-        """A launch that measures these cells."""
+        """Returns the launch that measures these cells."""
         options = self.options
         sizes = sorted({cell.size for cell in cells} - {0})
         words = [*suite_plan.launch_words(self.launcher, self.job(ranks), ranks, 1, variables),
@@ -76,7 +76,7 @@ class Tuning:
 
     def ask_library(self):
         """Asks the library in a launch, a rank on each node, for variables that aren't at their default. UsageError if
-        one of them takes the choice from the library."""
+        one of them forces a choice."""
         job = self.job(self.options.ranks[-1])
         line = self.launcher.line(job, launchers.Launch(min(job.nodes, job.ranks), 1, {}))
         for name, source in self.library.in_force(line, self.contests).items():
@@ -85,19 +85,19 @@ class Tuning:
             self.also_set.append(f"{name} ({source})")
 
     def warnings(self):
-        """Warnings of launches that were made, else of those that will be."""
+        """Returns warnings of the launches, or before the first one those to expect."""
         if self.trials.folder.records():
             return self.trials.warnings()
         return list(filter(None, [launchers.crowding(self.job(self.options.ranks[-1]), self.launcher)]))
 
     def choices(self):
-        """Those of each cell, besides the default."""
+        """Returns the choices of each cell, without the default."""
         return {cell: [choice for choice in entry.settings if choice != DEFAULT] for entry in self.entries
                 for cell in entry.cells}
 
     def expected(self):
-        """A sentence: how many launches it takes, and how long: where no choice can gain anything, and at most; how
-        many were made before, and the budget."""
+        """Returns a sentence with the number and time of launches: the least, if no choice gains anything, and the
+        most; the launches made before, and the budget."""
         options = self.options
 
         def launch_s(cells):
@@ -117,12 +117,12 @@ class Tuning:
                 (f" ({counted(made, 'launch', 'launches')} made before)" if made else ""))
 
     def steps(self):
-        """The first launch of each choice."""
+        """Returns the first launch of each choice."""
         return [self.step(1, f"{entry.name}-{entry.ranks}@{place}", entry.ranks, entry.cells, variables)
                 for entry in self.entries for place, variables in enumerate(entry.settings.values())]
 
     def begin(self):
-        """Makes the folder or takes it up. UsageError where it is of other options."""
+        """Makes the folder or resumes it. UsageError if it was begun with other options."""
         options = self.options
         steps = [*self.steps(), suite_plan.Step(0, "decide", "decide", "", 0,
                                           f"--min-gain={options.min_gain:g} --launches={options.launches}")]
@@ -134,8 +134,8 @@ class Tuning:
         self.trials.begin(made, [self.launcher], options)
 
     def decide(self):
-        """All of it: the Race, the one of the proof, and whether the budget ended the first. Left where a signal, or
-        the budget of the proof, ended it."""
+        """Runs the tuning. Returns the Race, the Race of the proof, and True if the budget ended the first. Left if a
+        signal, or the budget of the proof, ended it."""
         race = Race(self.choices(), self.options.min_gain, self.options.launches)
         say(f"{counted(sum(map(len, race.running.values())), 'choice')} of {counted(len(self.contests), 'variable')} "
             f"race in {counted(len(race.running), 'case')} (operation, ranks, size): {self.trials.folder.path}")
@@ -154,11 +154,10 @@ class Tuning:
         self.of_all_sizes(race)
         return race, self.prove(race, is_cut), is_cut
 
-    # ---- launches --------------------------------------------------------------------------------
 
     def run(self, race, entries, first_run, suffix=""):
-        """Measures until all of the race is decided, choices in turn. Left where a signal or the budget ended it. Says
-        nothing of rounds that were made before, but for the last one."""
+        """Measures until the race is decided, choices alternately. Left if a signal or the budget ended it. Reports new
+        rounds only."""
         cases = counted(len(race.running), "case")
         for run in range(race.looks[-1] if race.running else 0):
             made = len(self.trials.names())
@@ -183,7 +182,7 @@ class Tuning:
                 break
 
     def _measure(self, race, choice, cells, step):
-        """Adds to the race what a launch found, or takes the choice out."""
+        """Adds the times of a launch to the race, or takes the choice out."""
         if self.trials.known(step) is None:
             if not self.trials.launch(step):
                 raise Left
@@ -208,10 +207,9 @@ class Tuning:
             what = "the library's own choice" if choice == DEFAULT else choice
             race.drop(cell, choice, f"{what}: {reason}")
 
-    # ---- rules -----------------------------------------------------------------------------------
 
     def rules(self, chosen):
-        """The Rules of choices by cell: neighbouring sizes with the same choice make one."""
+        """Returns the Rules of choices by cell: neighbouring sizes with one choice share a rule."""
         made = []
         for contest in self.contests:
             for operation in contest.operations:
@@ -227,7 +225,7 @@ class Tuning:
         return made
 
     def of_all_sizes(self, race):
-        """For a library whose file can't choose by size: takes back what isn't the same for all cells of a contest."""
+        """For a library whose file can't choose by size: returns to the default if the cells of a contest disagree."""
         for contest in self.contests if not self.library.chooses_by_size else []:
             cells = [cell for cell in race.decisions if cell.contest == contest.name]
             if len({race.decisions[cell].choice for cell in cells}) > 1:
@@ -237,11 +235,11 @@ class Tuning:
                             choice=DEFAULT, reason="a variable can't choose by size, and sizes disagree")
 
     def prove(self, race, is_cut):
-        """Launches with the file and without it, in turn, for all cells that have a rule: the Race of that."""
+        """Runs launches with the file and without it, alternately, for all cells that have a rule. Returns the Race."""
         chosen = {cell: decision.choice for cell, decision in race.decisions.items() if decision.choice != DEFAULT}
         rules = self.rules(chosen)
         text = self.library.file_text(rules, [])
-        # Other rules are another file: what was measured with one says nothing of the other.
+        # A file's measurements hold for that file only.
         suffix = f"-{zlib.crc32(text.encode()):08x}"
         earlier = re.findall("(-[0-9a-f]{8})@", " ".join(self.trials.names()))
         proof = Race({cell: [FILE] for cell in chosen}, self.options.min_gain, PROOFS * self.options.launches,

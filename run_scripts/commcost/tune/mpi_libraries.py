@@ -1,16 +1,14 @@
-"""Which algorithms an MPI library offers for its collectives, and the file in which it reads which of them to use: a
+"""Algorithms that MPI libraries offer for collectives, and the file that chooses among them: a class for each kind of
+library. Sizes are bytes of a block, as in the program `collective`.
 
+Operations without a size that all ranks know alike are left out: the size of gather and scatter is the root's in Open
+MPI 4.1 and a count without its type in MPICH 4.0; sizes of v and w variants differ by rank; scan and exscan have none.
+Open MPI takes the size of an allgather from the send arguments, also in place, where the standard ignores them: they may
+differ by rank.
 
-class for each kind of library. Sizes are bytes of a block, as the program `collective` has them.
-
-An operation is left out where the library reads no size that all ranks know alike: the size of gather and scatter is
-the root's in Open MPI 4.1 and a count without its type in MPICH 4.0; the sizes of v and w variants differ by rank; scan
-and exscan have none. The size of an allgather is that of what is sent in Open MPI, also in place, where the standard
-says that these arguments are ignored: they may differ by rank.
-
-A rule holds for every call of its operation, size and number of ranks, with any operator, type, root and buffer. So
-each class has a list SAFE of the algorithms that are right for all of these calls. What isn't there is never written.
-tests/scripts/every_call.c tries such calls with each rule that can be written.
+A rule holds for every call of its operation, size and number of ranks, with any operator, type, root and buffer. SAFE
+lists the algorithms that are right for all of these calls; no other is ever written. tests/scripts/every_call.c tries
+such calls with each rule that can be written.
 """
 
 import collections
@@ -31,7 +29,7 @@ OPERATIONS = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "reduce"
 
 
 class Contest(typing.NamedTuple):
-    """A variable of the library, its values, and the operations that they are for."""
+    """A variable of the library, its values, and its operations."""
 
     variable: str
     operations: tuple
@@ -43,7 +41,7 @@ class Contest(typing.NamedTuple):
 
 
 class Rule(typing.NamedTuple):
-    """A choice for messages of low to high bytes; what is between neighbouring sizes of the measurement is in it."""
+    """A choice for messages of low to high bytes, including sizes between the measured ones."""
 
     contest: Contest
     operation: str
@@ -54,7 +52,7 @@ class Rule(typing.NamedTuple):
 
 
 def by_ranks(rules, operation):
-    """An operation's Rules by the number of ranks, in ascending order, those of the lowest size first."""
+    """Returns an operation's Rules by the number of ranks, by rising ranks and sizes."""
     found = {}
     for rule in sorted(rules, key=lambda rule: (rule.ranks, rule.low)):
         if rule.operation == operation:
@@ -63,49 +61,47 @@ def by_ranks(rules, operation):
 
 
 class Library:
-    """One of a kind that isn't known: --choices says its variables; its file is a script of a shell, which can't choose
-    by size."""
+    """An unknown library: --choices names its variables; its file is a shell script, which can't choose by size."""
 
     name, version, suffix, chooses_by_size = "the MPI library", "", ".sh", False
     FORCING = ".*"  # names of variables that take the choice from the library
 
     def contests(self):
-        """All Contests that the library offers."""
+        """Returns all Contests of the library."""
         return []
 
     def fits(self, operation, choice, ranks):
-        """True if a choice can be used with this number of ranks."""
         del operation, choice, ranks
         return True
 
     def variables(self, contest, choice):
-        """What a launch has in its environment, so that it uses this choice."""
+        """Returns the environment of a launch with this choice."""
         return {contest.variable: choice}
 
     def file_text(self, rules, comment):
-        """The library's file; `comment`: lines that may go into it."""
+        """Returns the library's file; `comment`: lines that may go into it."""
         lines = sorted({f"export {rule.contest.variable}='{rule.choice}'" for rule in rules})
         return "".join(f"# {line}\n" for line in comment) + "".join(line + "\n" for line in lines)
 
     def file_variables(self, path, rules):
-        """What makes a launch use the file. `rules`: what is in it."""
+        """Returns the environment of a launch with the file, which has these rules."""
         del path
         return {rule.contest.variable: rule.choice for rule in rules}
 
     def said_of_file(self, path):
-        """A sentence: what the library says of the file, and of its choices."""
+        """Returns a sentence: the library's report on the file and on its choices."""
         del path
         return "The library wasn't asked what it chose: the times say so."
 
     def in_force(self, line, contests):
-        """By the name of each variable that isn't at its default in launches, where its value is from. `line`: what
-        stands before a program."""
+        """Returns the source of the value of each variable that isn't at its default in launches. `line`: the words
+        before a program."""
         del line
         return {contest.variable: "environment" for contest in contests if contest.variable in os.environ}
 
 
 def asked(line, tool, script):
-    """The output of a shell script in a launch; its $0 is a program of the library."""
+    """Returns the output of a shell script in a launch; its $0 is a program of the library."""
     said = said_by(*line, "/bin/sh", "-c", script + "; echo asked", tool)
     if "asked" not in said.splitlines():
         raise Failure(f"{tool} says nothing of the library's variables in a launch: try {quoted([*line, tool])}")
@@ -113,9 +109,9 @@ def asked(line, tool, script):
 
 
 class Mpich(Library):
-    """MPICH from 4.0 on: a tree in JSON (src/mpi/coll/src/csel.c there), which takes the place of the one that the
-    library holds in itself. So the file is that tree, with rules put in. The values of MPIR_CVAR_*_INTRA_ALGORITHM are
-    in the descriptions of these variables in MPI_T, which MPICH's program mpivars prints."""
+    """MPICH from 4.0 on: a tree in JSON (src/mpi/coll/src/csel.c there), which replaces the library's own. So the file
+    is that tree, with added rules. MPI_T describes the values of MPIR_CVAR_*_INTRA_ALGORITHM; MPICH's program
+    mpivars prints them."""
 
     name, suffix, chooses_by_size, TOOL = "MPICH", ".json", True, "mpivars"
     VARIABLE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
@@ -123,9 +119,9 @@ class Mpich(Library):
     FORCING = ("MPIR_CVAR_(.*_INTRA_ALGORITHM|.*COLL_SELECTION_TUNING_JSON_FILE.*|.*_COMPOSITION|COLLECTIVE_FALLBACK|"
                "DEVICE_COLLECTIVES|.*_DEVICE_COLLECTIVE)")
     # Algorithms of 4.0, with the conditions GUARDS (coll_algorithms.txt: restrictions). pairwise_sendrecv_replace of
-    # alltoall is for calls in place alone; noncommutative of reduce_scatter and reduce_scatter_block takes types by
-    # their true extent, which is wrong for those with gaps. Algorithms that came with 4.1 to 5.0 weren't tried; most
-    # have parameters (csel_container.c: k, tree_type, chunk_size), which a file must say.
+    # alltoall is for calls in place only; noncommutative of reduce_scatter and reduce_scatter_block takes types by
+    # their true extent, which is wrong for types with gaps. Algorithms of 4.1 to 5.0 weren't tried; most have
+    # parameters (csel_container.c: k, tree_type, chunk_size), which a file must contain.
     SAFE = {"allgather": ("brucks", "nb", "recursive_doubling", "ring"),
             "allreduce": ("nb", "recursive_doubling", "reduce_scatter_allgather", "smp"),
             "alltoall": ("brucks", "nb", "pairwise", "scattered"),
@@ -137,12 +133,12 @@ class Mpich(Library):
     # The variables whose value differs from that in a launch without the user's environment.
     ASK = r"""{ "$0"; env -i PATH="$PATH" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$0"; } |
         sed -n 's/^[[:blank:]]*\(MPI[A-Z0-9_]*\) *\(=[^[:blank:]]*\)[[:blank:]].*/\1 \2/p' | sort | uniq -u"""
-    # The tree's word for an operation's size; that of the TOTAL_* is of all ranks' blocks.
+    # The tree's word for an operation's size; TOTAL_* is that of all ranks' blocks.
     SIZES = {"allreduce": "avg_msg_size", "alltoall": "avg_msg_size", "bcast": "avg_msg_size", "reduce": "avg_msg_size",
              "allgather": "total_msg_size", "reduce_scatter": "total_msg_size",
              "reduce_scatter_block": "total_msg_size", "barrier": None}
-    # What the library checks of a choice in a variable, but not in the file: operations, algorithms, the condition that
-    # the rule is for, and that for which the library's own choice stays.
+    # Conditions that the library checks of a choice in a variable, but not in the file: operations, algorithms, the
+    # condition of the rule, and the condition under which the library's own choice stays.
     GUARDS = (("allreduce|reduce", ".*", "is_op_built_in=yes", "is_op_built_in=no"),
               ("reduce_scatter|reduce_scatter_block", ".*", "is_commutative=yes", "is_commutative=no"),
               ("alltoall", ".*", "is_sendbuf_inplace=no", "is_sendbuf_inplace=yes"),
@@ -150,7 +146,6 @@ class Mpich(Library):
               ("allreduce|reduce", "reduce_scatter_.*", "count=any", "count<pow2"))
 
     def __init__(self, data, tools):
-        """`data`: the library's file."""
         found = re.search(r"(?m)^MPICH Version:\s*(\S+)", said_by(tools("mpichversion")))
         self.version = found.group(1) if found else ""
         self._tools = tools
@@ -162,7 +157,7 @@ class Mpich(Library):
         for operation, names in self.SAFE.items():
             words = said.get(self._variable(operation), "")
             for name in names:
-                # 4.0 leaves out the ends of lines.
+                # 4.0 omits the ends of lines.
                 if re.search(rf"(?<!_){name} +- ", words):
                     kind = "allcomm" if name == "nb" else "intra"
                     self._algorithms.setdefault(operation, {})[name] = (
@@ -199,8 +194,8 @@ class Mpich(Library):
         return (operation, choice) != ("allgather", "recursive_doubling") or ranks & (ranks - 1) == 0
 
     def variables(self, contest, choice):
-        """Where a choice can't be used, the library's own takes its place, also in calls that MPICH makes inside: an
-        error would end jobs whose communicator or count is another than the measured one."""
+        """Returns the variables. Where a choice is impossible, the library's own takes its place, also in MPICH's
+        internal calls: an error would end jobs with another communicator or count."""
         return {contest.variable: choice, "MPIR_CVAR_COLLECTIVE_FALLBACK": "silent"}
 
     def file_text(self, rules, comment):
@@ -215,7 +210,7 @@ class Mpich(Library):
                 last = ranks
             kinds["comm_type=intra"] = {**made, "comm_size=any": usual}
         text = json.dumps(tree, indent=1)
-        # MPICH 4.0 maps the file into memory and reads on to a byte of 0, which isn't there where pages are full.
+        # MPICH 4.0 maps the file into memory and reads on to a 0 byte, which full pages lack.
         return text + ("\n" if (len(text) + 1) % mmap.PAGESIZE else "\n\n")
 
     def _by_size(self, rules, usual):
@@ -247,8 +242,8 @@ class Mpich(Library):
 
 
 def of_ranks(tree, ranks):
-    """What a tree of MPICH says for this number of ranks, without conditions on it: below a condition on sizes, MPICH
-    4.0 takes its "comm_size<8" for "comm_size<=8"."""
+    """Returns a tree of MPICH for this number of ranks, without conditions on it: below a condition on sizes, MPICH 4.0
+    reads "comm_size<8" as "comm_size<=8"."""
     made = {}
     for key, below in tree.items():
         found = re.fullmatch("comm_size(<=|<|=)([0-9]+|pow2|any)", key)
@@ -262,10 +257,10 @@ def of_ranks(tree, ranks):
 
 
 class OpenMpi(Library):
-    """Open MPI's component tuned: a file of numbers (ompi/mca/coll/tuned/coll_tuned_dynamic_file.c), which 4.0 to 5.0
-    read. A rule counts from its size, or its number of ranks, to the next one, so what isn't measured has a rule of its
-    own, which says 0: the library's own choice. From 6.0 on JSON (same source), where a rule has both ends, and the
-    first one that holds counts: there a number of ranks in the file of numbers ends a range instead of beginning it."""
+    """Open MPI's component tuned: a file of numbers (ompi/mca/coll/tuned/coll_tuned_dynamic_file.c), for 4.0 to 5.0. A
+    rule begins at its size, or number of ranks, and ends at the next one, so cases between measured ones have a rule
+    of 0: the library's own choice. From 6.0 on JSON (same source), whose rules have both ends, and the first match
+    counts; there a number of ranks in the file of numbers would end a range."""
 
     name, chooses_by_size, TOOL = "Open MPI", True, "ompi_info"
     PREFIX = "OMPI_MCA_coll_tuned_"
@@ -274,10 +269,10 @@ class OpenMpi(Library):
         "allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast exscan gather gatherv reduce "
         "reduce_scatter reduce_scatter_block").split())}
     FORCING = "coll_tuned_(use_dynamic_rules|dynamic_rules_filename|.*_algorithm.*)"
-    # The dynamic rules of 4.0 to 6.0 look neither at the operator nor at the root (coll_tuned_decision_dynamic.c). ring
-    # and segmented_ring of allreduce, ring and recursive_halving of reduce_scatter, and chains and trees of reduce are
-    # wrong for operators that don't commute (coll_base_*.c: "commutative"). split_binary_tree, scatter_allgather and
-    # scatter_allgather_ring of bcast divide the count, which differs where root and others have different types.
+    # The dynamic rules of 4.0 to 6.0 ignore operator and root (coll_tuned_decision_dynamic.c). ring and segmented_ring
+    # of allreduce, ring and recursive_halving of reduce_scatter, and chains and trees of reduce are wrong for operators
+    # that don't commute (coll_base_*.c: "commutative"). split_binary_tree, scatter_allgather and scatter_allgather_ring
+    # of bcast divide the count, which differs if root and others have different types.
     SAFE = {"allreduce": ("basic_linear", "nonoverlapping", "recursive_doubling", "rabenseifner"),
             "alltoall": ("linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"),
             "barrier": ("linear", "double_ring", "recursive_doubling", "bruck", "two_proc", "tree"),
@@ -348,7 +343,7 @@ class OpenMpi(Library):
         return "".join(line + "\n" for line in lines)
 
     def _json_of(self, rule):
-        """A rule of JSON: what it doesn't say is 0."""
+        """Returns a rule of JSON; missing values are 0."""
         scale = rule.ranks if rule.operation in self.TOTAL else 1
         values = {"faninout": self._fan_out(rule.operation), "seg_size": self._value(rule.operation, "segmentsize"),
                   "reqs": self._value(rule.operation, "max_requests")}
@@ -356,7 +351,7 @@ class OpenMpi(Library):
                 **{name: int(value) for name, value in values.items() if value != "0"}}
 
     def _by_size(self, rules):
-        """A line for each size: from how many bytes on, the algorithm, its fan-out and segment size."""
+        """Returns a line for each size: its first byte, algorithm, fan-out and segment size."""
         usual, lines, last = "0 0 0 # the library's own choice", [], 0
         for rule in rules:
             scale = rule.ranks if rule.operation in self.TOTAL else 1
@@ -384,18 +379,18 @@ KINDS = (Mpich, OpenMpi)
 
 
 def file_of_library(program):
-    """The file of the MPI library that a program is linked with; None where the system doesn't say it."""
+    """Returns the file of a program's MPI library; None if the system doesn't tell."""
     found = re.search(r"(?m)libmpi\S* => (/.+?)(?: \(0x[0-9a-f]+\))?$", said_by("ldd", program))
     return os.path.realpath(found.group(1)) if found else None
 
 
 def library_of(program, launcher):
-    """The Library that a program uses, and its file. Failure where the library's program is missing that lists choices:
-    without it nothing tells which of them are safe."""
+    """Returns the Library of a program, and its file. Failure without the library's program that lists choices: nothing
+    else tells which of them are safe."""
     path = file_of_library(program) or os.path.realpath(program)
 
     def tools(name):
-        """A program of the library, beside the launcher or in PATH: its path, or a name that is no program."""
+        """Returns the path of a library's program, beside the launcher or in PATH; a name of no program without one."""
         beside = os.path.join(os.path.dirname(shutil.which(launcher.words[0]) or ""), name)
         return next((tool for tool in (beside, shutil.which(name) or name)
                      if os.access(tool, os.X_OK) and file_of_library(tool) in (None, path)), f"no {name}")
@@ -410,8 +405,8 @@ def library_of(program, launcher):
 
 
 def given_contests(library, texts, operations):
-    """The Contests of --choices: those of variables that the library is known to have, for their operations; else for
-    all of these. UsageError for a name that the library doesn't know."""
+    """Returns the Contests of --choices: of known variables for their operations, else for all of these. UsageError for
+    a variable that a known library lacks."""
     made, known = [], {contest.variable: contest for contest in library.contests()}
     for text in texts:
         found = re.fullmatch(r"([A-Za-z_][A-Za-z0-9_]*)=([A-Za-z0-9_.,:+-]+)", text)

@@ -1,5 +1,6 @@
-"""Launches one by one in a suite's folder, each of which may crash, hang or find wrong data: what became of it is
-recorded, so that no launch is made twice."""
+"""Launches one by one in a suite's folder, each of which may crash, hang or find wrong data. Outcomes are recorded, so no
+launch is repeated.
+"""
 
 import collections
 import math
@@ -20,16 +21,16 @@ FIRST_S = 3.0  # what a launch takes, while none is known
 WORKS, WRONG, HANG, REFUSED, FAILED = "works", "wrong data", "hang", "refused", "failed"
 BUDGET = "budget"
 
-# What programs and libraries say before they end.
+# Messages of programs and libraries before they end.
 WORDS_OF_REFUSAL = r"^commcost: rank [0-9]+: .* failed at |^[a-z_]+: --|Fatal error in P?MPI_|An error occurred in MPI_"
 WORDS_OF_HYDRA = "assert (!closed) failed"  # what it says where it lost a node's ranks
 WORDS_OF_FAILURE = "^commcost: rank [0-9]+: "
 
 
 def crash_of(status, text):
-    """The outcome where a signal ended a rank, as the launcher says it: hydra and Open MPI in words, others by their
-    status; None where none did. hydra combines the signals of all ranks bit by bit, those that it ended itself by
-    SIGKILL included: its SIGTERM may be any. On a busy machine hydra 4.0 may fail itself then, and names none."""
+    """Returns the outcome if a signal ended a rank, from the launcher's output (hydra, Open MPI) or status; None
+    otherwise. hydra combines the signals of all ranks bit by bit, including its own SIGKILL: its SIGTERM may be any. On
+    a busy machine hydra 4.0 may fail then, and name none."""
     numbers = [int(number) for number in re.findall(r"\bsignal:? (?:[a-z ]+\()?([0-9]{1,2})\b", text, re.I)]
     names = [one.name for number in numbers or [status - 128] for one in signal.Signals if one == number]
     known = [name for name in names if name != "SIGTERM"]
@@ -37,8 +38,8 @@ def crash_of(status, text):
 
 
 def outcome_of(status, timed_out, verdict, text):
-    """What became of a launch: by its exit status, whether its time was up, folder.verdict of its result, and what
-    it said besides. Words come before signals, which a launcher sends to the other ranks."""
+    """Returns the outcome of a launch: by exit status, time limit, suite_folder.verdict of its result, and output.
+    Words come before signals, which a launcher sends to the other ranks."""
     if verdict in suite_folder.WHOLE:
         return WORKS if verdict == "done" else WRONG
     if timed_out:
@@ -50,7 +51,7 @@ def outcome_of(status, timed_out, verdict, text):
 
 
 def message_of(lines):
-    """The line of a log that says most: the program's own, else the first about an error, else the last one."""
+    """Returns the most useful line of a log: the program's own, else the first error, else the last one."""
     lines = [line.strip() for line in lines[1:] if re.search("[A-Za-z]", line)]
     for pattern in (r"^[a-z_]+: (rank [0-9]|--)", "error|fault|signal|fail|abort"):
         found = [line for line in lines if re.search(pattern, line, re.I)]
@@ -60,8 +61,8 @@ def message_of(lines):
 
 
 def rows_of(path):
-    """The rows of a result by column, its head, and its warnings; none of what is no result. Warnings of single rows
-    are without their numbers."""
+    """Returns the rows of a result by column, its head, and its warnings; nothing without a result. Warnings of single
+    rows lose their numbers."""
     try:
         with Result(path) as result:
             rows = [dict(zip(result.header, cells)) for cells in result.rows()]
@@ -73,8 +74,8 @@ def rows_of(path):
 
 
 class Trials:
-    """Steps of a plan in their folder. `left_by` is what ended the last launch without an outcome: a signal's name, or
-    BUDGET. With a budget_s no launch is begun that wouldn't end in it."""
+    """Steps of a plan in their folder. `left_by`: the signal or BUDGET that ended the last launch without an outcome.
+    With a budget_s launches that would exceed it don't begin."""
 
     def __init__(self, path, limit_s, budget_s=None, is_new=False):
         self.folder = suite_folder.Folder(os.path.abspath(path), is_new)
@@ -83,8 +84,7 @@ class Trials:
         self._is_new = is_new
 
     def begin(self, made, used, options):
-        """Makes the folder, or takes up what is recorded in it. Failure where it is of another plan. `options`: of
-        arguments.parsed."""
+        """Makes the folder, or resumes it. Failure if it has another plan. `options`: of launch_options.parsed."""
         self.folder.check()
         self._is_new = self._is_new or not os.path.exists(self.folder.path)
         self.folder.make()
@@ -99,19 +99,18 @@ class Trials:
             self._seconds.append(seconds)
 
     def known(self, step):
-        """(seconds, outcome) of a launch that was made; None of one that wasn't."""
+        """Returns (seconds, outcome) of a launch that was made; None otherwise."""
         return self._outcomes.get((str(step.run), step.name))
 
     def names(self):
-        """The names of the steps that were made, in their order."""
+        """Returns the names of finished steps, in their order."""
         return [name for _, name in self._outcomes]
 
     def rows(self, step):
-        """rows_of what a launch wrote."""
         return rows_of(self.folder.launch_file(step))
 
     def warnings(self):
-        """Warnings in results of launches: sentences, each with the number of launches that say it."""
+        """Returns warnings of launches' results: sentences, each with its number of launches."""
         records = set(self.folder.last_results())
         found = collections.Counter(text for run, name in records for text in set(rows_of(
             self.folder.launch_file(suite_plan.Step(run, name, name, "", 0, "")))[-1]))
@@ -126,8 +125,8 @@ class Trials:
         return sum(self._seconds) / len(self._seconds) if self._seconds else FIRST_S
 
     def launch(self, step):
-        """Makes a launch and records what became of it; False where a signal or the budget ended it. Failure where the
-        program refuses its options in the first one; then a folder that this call made is gone."""
+        """Runs a launch and records its outcome; False if a signal or the budget ended it. Failure if the program
+        refuses its options in the first launch; then a folder of this call is removed."""
         left_s = math.inf if self.budget_s is None else self.budget_s - (time.monotonic() - self._begin_s)
         self._signals.look()
         self.left_by = self._signals.last.name if self._signals.last else BUDGET if left_s < self.usual_s else None

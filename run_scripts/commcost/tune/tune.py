@@ -1,8 +1,7 @@
-"""tune.sh: which of the MPI library's algorithms is best for each operation and size on this machine, by a race of
-launches (algorithm_race.py), as the file that the library itself reads (mpi_libraries.py), with proof that it pays.
+"""tune.sh: finds the best of the MPI library's algorithms for each operation and size, by a race of launches
+(algorithm_race), writes the library's own file (mpi_libraries), and proves it.
 
-The procedure follows from what its launches found alone, which are recorded: so an interrupted one continues where it
-was, by doing all over without the launches that were made.
+The procedure depends on recorded launches only. So an interrupted one continues by starting over without these launches.
 """
 
 import argparse
@@ -21,7 +20,6 @@ from commcost.tune.tune_outputs import write_all
 from commcost.words import listed, parsed_number, size_text
 
 
-# ---- options -------------------------------------------------------------------------------------
 
 def ranks_of(word):
     return int(word) if re.fullmatch("[1-9][0-9]{0,5}", word) and int(word) > 1 else None
@@ -89,7 +87,7 @@ Exit status: 0 done, also where no rule was found; 1 it was not done, or failed;
 
 
 def chosen_contests(options, library):
-    """The Contests of the options. UsageError where there are none."""
+    """Returns the Contests of the options. UsageError without any."""
     contests, asked = mpi_libraries.given_contests(library, options.choices, tuple(options.operations)), options.operations
     if contests and not any(contest.operations for contest in contests):
         raise UsageError("--choices: which operations is this variable for? add --operations=allreduce,bcast")

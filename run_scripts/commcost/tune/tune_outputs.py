@@ -12,12 +12,11 @@ from commcost.words import bytes_text, counted, listed, size_text
 
 
 def said_in(head, key):
-    """A value of a result's head; "" without one."""
+    """Returns a value of a result's head; "" without one."""
     return next((line[len(key) + 4:] for line in head if line.startswith(f"# {key}: ")), "")
 
 
 def percents(gain):
-    """A Gain with its interval."""
     if gain is None:
         return "NA"
     return f"{gain.value:.0f} %" + ("" if gain.low is None else f" ({gain.low:.0f} to {gain.high:.0f})")
@@ -36,7 +35,7 @@ COLUMNS = (("operation", "key"), ("ranks", "key"), ("size_bytes", "key"), ("choi
 
 
 def write_evidence(path, tuning, race, proof, words, status):
-    """evidence.tsv: a row for each cell. `status`: of the exit."""
+    """Writes evidence.tsv: a row for each cell. `status`: the exit status."""
     table = Output("tune")
     table.begin(COLUMNS, [("mpi_library", said_in(tuning.heads, "mpi_library") or "NA"), ("host", os.uname().nodename),
                           ("choices", "; ".join(f"{contest.variable}={','.join(contest.choices)}"
@@ -61,7 +60,7 @@ def write_evidence(path, tuning, race, proof, words, status):
 
 
 def mark_of(decision, found):
-    """The cell of the matrix."""
+    """Returns the cell of the matrix."""
     if found is not None and found.choice == FILE:
         return Mark(f"{found.gain.value:.0f} %", "pays")
     if found is not None:
@@ -75,7 +74,7 @@ LEGEND = ("Columns: bytes. A number: a rule, and by how much less time the opera
 
 
 def matrix_of(race, proof, ranks, is_last):
-    """The section of a number of ranks; the last one has the legend."""
+    """Returns the section of a number of ranks; the last one has the legend."""
     marks = {}
     for cell, decision in sorted(race.decisions.items()):
         if cell.ranks == ranks:
@@ -86,7 +85,7 @@ def matrix_of(race, proof, ranks, is_last):
 
 
 def rules_of(tuning, race, proof, rules):
-    """The rules in a table: what the race promised and what was found, of the size with the lowest gain."""
+    """Returns a table of the rules: the gain in race and proof, of the size with the lowest gain."""
     columns = [Column("operation", "what"), Column("ranks", "", True), Column("sizes"), Column("choice"),
                Column("promised", "", True), Column("found", "", True)]
     rows = []
@@ -101,7 +100,7 @@ def rules_of(tuning, race, proof, rules):
 
 
 def reasons_of(race, proof):
-    """A sentence for each reason why the library's own choice stays, with the cells."""
+    """Yields a sentence for each reason why the library's own choice stays, with the cells."""
     by_reason = {}
     for cell, decision in sorted(race.decisions.items()):
         found = proof.decisions.get(cell)
@@ -117,7 +116,7 @@ def reasons_of(race, proof):
 
 
 def page_of(tuning, race, proof, rules, path):
-    """The Page; its text is what the terminal shows."""
+    """Returns the Page; the terminal shows its text."""
     library = said_in(tuning.heads, "mpi_library") or tuning.library.name
     launches = f"{counted(len(tuning.trials.folder.records()), 'launch', 'launches')} on {os.uname().nodename}"
     out = [f"{contest} {choice}, {ranks} ranks: {reason}" for (contest, ranks, choice), reason in tuning.out.items()]
@@ -141,8 +140,8 @@ def page_of(tuning, race, proof, rules, path):
 
 
 def write_all(tuning, race, proof, words, status):
-    """The library's file, or none where there is no rule, its evidence, the page; returns the page. `status`: of the
-    exit."""
+    """Writes the library's file, if there is a rule, its evidence and the page. Returns the page. `status`: the exit
+    status."""
     held = {cell: race.decisions[cell].choice for cell, found in proof.decisions.items() if found.choice == FILE}
     rules, folder = tuning.rules(held), tuning.trials.folder.path
     path = os.path.join(folder, "rules" + tuning.library.suffix)
