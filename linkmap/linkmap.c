@@ -21,7 +21,6 @@
 #include "linkmap/warnings.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,24 +74,6 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
     return true;
 }
 
-/* The errno for which a file can't be written; 0 if it can. Leaves the file alone. */
-static int unwritable(const char *path)
-{
-    struct stat status;
-    char folder[PATH_MAX];
-    if (stat(path, &status) == 0)
-        return S_ISDIR(status.st_mode) ? EISDIR : access(path, W_OK) == 0 ? 0 : errno;
-    if (errno != ENOENT || strlen(path) >= sizeof folder)
-        return errno != ENOENT ? errno : ENAMETOOLONG;
-    snprintf(folder, sizeof folder, "%s", path);
-    char *const slash = strrchr(folder, '/');
-    if (slash == NULL)
-        snprintf(folder, sizeof folder, ".");
-    else
-        slash[slash == folder] = '\0';
-    return access(folder, W_OK) == 0 ? 0 : errno;
-}
-
 /* Checks that the list of slow hosts can be written; true on all ranks except rank 0. */
 static bool can_exclude(const struct linkmap_parameters *p, const struct bc_run *run,
                         struct bc_error *error)
@@ -106,11 +87,16 @@ static bool can_exclude(const struct linkmap_parameters *p, const struct bc_run 
                                 "--exclude: %.200s is the file of another option: use another "
                                 "file",
                                 p->exclude);
-    const int problem = unwritable(p->exclude);
-    return problem == 0 ||
-           bc_error_set(error,
-                        "--exclude: cannot write '%.200s': %s: use a file that can be written",
-                        p->exclude, strerror(problem));
+    const bool is_new = access(p->exclude, F_OK) != 0;
+    FILE *const file = fopen(p->exclude, "a"); /* an old list stays, in case the run is refused */
+    if (file == NULL)
+        return bc_error_set(error,
+                            "--exclude: cannot write '%.200s': %s: use a file that can be written",
+                            p->exclude, strerror(errno));
+    fclose(file);
+    if (is_new)
+        unlink(p->exclude);
+    return true;
 }
 
 /* Removes the list of an earlier run, so that nobody uses it if this run ends early. Rank 0. */
@@ -129,7 +115,6 @@ struct names {
     int rank; /* the point's, in MPI_COMM_WORLD */
 };
 
-/* Sets the names and labels of the hosts. */
 static void name_hosts(struct linkmap_host *hosts, const struct names *all, int count,
                        bool with_ranks)
 {
@@ -149,11 +134,11 @@ static void name_hosts(struct linkmap_host *hosts, const struct names *all, int 
     }
 }
 
-/* The hosts of all points on rank 0, which frees them; NULL elsewhere. They are called as Slurm
-   does where it started each rank itself: within Slurm's jobs mpirun may hand the first node's
-   variables to the ranks of all nodes, which then have fewer different names from Slurm than from
-   MPI. Labels have ranks if `with_ranks` or if several points have the same name. `rank` is the
-   point's in MPI_COMM_WORLD. Collective over points->comm. */
+/* Returns the hosts of all points on rank 0, which frees them; NULL elsewhere. They are called as
+   Slurm does where it started each rank itself: within Slurm's jobs mpirun may hand the first
+   node's variables to the ranks of all nodes, which then have fewer different names from Slurm than
+   from MPI. Labels have ranks if `with_ranks` or if several points have the same name. `rank` is
+   the point's in MPI_COMM_WORLD. Collective over points->comm. */
 static struct linkmap_host *gather_hosts(const struct linkmap_points *points, int rank,
                                          bool with_ranks)
 {
@@ -219,7 +204,7 @@ static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
         remove_old_list(linkmap->parameters.exclude);
 }
 
-/* A row for each different size. --samples are divided among the visits. */
+/* Lists each different size. Visits share --samples. */
 static void list_rows(const struct linkmap *linkmap)
 {
     const struct bc_size_list *const sizes = &linkmap->parameters.sizes;

@@ -80,7 +80,7 @@ void linkmap_time_link(const struct linkmap_links *links, int partner, bool lead
 
 /* ---- the data -------------------------------------------------------------------------------- */
 
-/* The byte at a place of the message between two points. */
+/* Returns the byte at a place of the message between two points. */
 static unsigned char data_at(int from, int to, int place)
 {
     return (unsigned char)(31 * from + 17 * to + place % 251 + 1);
@@ -108,7 +108,8 @@ static void check_link(struct linkmap_links *links, int partner)
 
 /* ---- the tournament -------------------------------------------------------------------------- */
 
-/* An even number: with an odd number of points one seat is empty, and who meets it rests. */
+/* Returns an even number: with an odd number of points one seat is empty, and who meets it rests.
+ */
 static int seats(int points) { return points + points % 2; }
 
 int linkmap_rounds(int points) { return points < 2 ? 0 : seats(points) - 1; }
@@ -139,8 +140,8 @@ void linkmap_begin_visit(struct linkmap_links *links)
             bc_allocate((size_t)points->count, sizeof *links->wrong, "no memory for checks");
 }
 
-/* The points in the order of a visit's tournament, the same on all points: in the first visit by
-   their numbers, then shuffled. The caller frees it. */
+/* Returns the points in the order of a visit's tournament, the same on all points: in the first
+   visit by their numbers, then shuffled. The caller frees it. */
 static int *order_of_visit(int visit, int points)
 {
     int *const order = bc_allocate((size_t)points, sizeof *order, "no memory for an order");

@@ -32,10 +32,11 @@ struct linkmap_times {
 /* Adds a visit whose times are NAN. Local; without memory the job ends. */
 void linkmap_times_add_visit(struct linkmap_times *times);
 
-/* The times of a visit and way, by point. Local. */
+/* Returns the times of a visit and way, by point. Local. */
 double *linkmap_times_of(const struct linkmap_times *times, int visit, int way);
 
-/* The times of a point and way, by visit, in an array that the caller frees; their median. Local.
+/* Returns the times of a point and way, by visit, in an array that the caller frees; their median.
+ * Local.
  */
 double *linkmap_times_list(const struct linkmap_times *times, int way, int point);
 double linkmap_times_median(const struct linkmap_times *times, int way, int point);
@@ -64,15 +65,15 @@ void linkmap_answer(const struct linkmap_links *links, int partner);
 
 /* ---- the tournament -------------------------------------------------------------------------- */
 
-/* A round-robin tournament: all pairs of points meet once, in the min number of rounds, in each of
-   which a point meets at most one other. The circle method (Kirkman, "On a Problem in
+/* A round-robin tournament: all pairs of points meet once, in the min number of rounds, in
+   each of which a point meets at most one other. The circle method (Kirkman, "On a Problem in
    Combinations", Cambridge and Dublin Mathematical Journal 2 (1847); Anderson, Combinatorial
    Designs and Tournaments, 1997). The number of rounds: points - 1 if `points` is even; otherwise
    `points`, in each of which one point rests. Local. */
 int linkmap_rounds(int points);
 
-/* The partner of a point (0 to points - 1) in a round (0 to linkmap_rounds - 1); -1: it rests.
-   Local. */
+/* Returns the partner of a point (0 to points - 1) in a round (0 to linkmap_rounds - 1); -1: it
+   rests. Local. */
 int linkmap_partner(int point, int round, int points);
 
 /* Begins a visit: a tournament of all pairs of points, each of which meets once. Local. */
@@ -88,7 +89,7 @@ void linkmap_time_rounds(struct linkmap_links *links);
 void linkmap_time_link(const struct linkmap_links *links, int partner, bool leads,
                        double times_ns[LINKMAP_WAYS]);
 
-/* A link's time: the median of its visits so far. NAN for the point itself. Local. */
+/* Returns a link's time: the median of its visits so far. NAN for the point itself. Local. */
 double linkmap_time(const struct linkmap_links *links, int way, int partner);
 
 /* Local. */

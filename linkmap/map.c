@@ -54,7 +54,7 @@ double linkmap_median(const double *values, int count)
     return median;
 }
 
-/* Brings a number of each point to all of them. */
+/* Gathers a number of each point on all points. */
 static void allgather_value(const struct linkmap_map *map, double own, double *all)
 {
     BC_MPI(MPI_Allgather(&own, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, map->comm));
@@ -67,10 +67,10 @@ struct split {
     double limit_ns; /* links below it are short, others long */
 };
 
-/* The limit that best splits this point's links into short and long ones: least squares within both
-   (Fisher, "On Grouping for Maximum Homogeneity", JASA 53 (1958)). Both groups must be large
-   enough, with the point itself in either, and their means must differ by more than the threshold.
-   A single long link makes no group: it is a slow link. */
+/* Returns the limit that best splits this point's links into short and long ones: least squares
+   within both (Fisher, "On Grouping for Maximum Homogeneity", JASA 53 (1958)). Both groups must be
+   large enough, with the point itself in either, and their means must differ by more than the
+   threshold. A single long link makes no group: it is a slow link. */
 static struct split split_of(const struct linkmap_map *map, int min_size, double threshold)
 {
     double *const sorted = allocate(map->count);
@@ -216,8 +216,8 @@ static void find_groups(struct linkmap_map *map, double threshold)
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* The effect of this point on its links, one way: the median of what the groups and the other ends
-   don't explain. */
+/* Returns the effect of this point on its links, one way: the median of what the groups and the
+   other ends don't explain. */
 static double own_effect(const struct linkmap_map *map, int way)
 {
     const int point = map->own;

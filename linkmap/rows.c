@@ -36,7 +36,7 @@ static void dump(const struct bc_run *run, const char *name, const double *value
     bc_samples_free(&samples);
 }
 
-/* The bandwidth of messages that take a time, its interval too. */
+/* Returns the bandwidth of messages that take a time, its interval too. */
 static struct bc_summary bandwidth_of(struct bc_summary ns, int bytes)
 {
     const double mb = 1e9 * bytes / 1048576.0;
@@ -46,8 +46,8 @@ static struct bc_summary bandwidth_of(struct bc_summary ns, int bytes)
         .interval = {mb / ns.interval.hi, ns.interval.lo > 0.0 ? mb / ns.interval.lo : NAN}};
 }
 
-/* The result of links with these times of `point`, summarized over visits, which it dumps; rank 0.
-   `rank` is the slowest one. */
+/* Returns the result of links with these times of `point`, summarized over visits, which it dumps;
+   rank 0. `rank` is the slowest one. */
 static struct linkmap_result make_result(const struct linkmap *linkmap,
                                          const struct linkmap_row *row, const char *scope,
                                          const struct linkmap_times *times, int point, int rank,
@@ -95,8 +95,8 @@ bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row 
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* The time for this size's suspects: an equal share of what is left for all sizes. Collective over
-   the points. */
+/* Returns the time for this size's suspects: an equal share of what is left for all sizes.
+   Collective over the points. */
 static double seconds_again(struct linkmap *linkmap)
 {
     const double now_s = bc_elapsed_s();
@@ -120,7 +120,7 @@ static void judge(struct linkmap *linkmap, struct linkmap_row *row)
     linkmap_judge(&row->verdicts, &row->links, &limits);
 }
 
-/* The number of suspects without a verdict. */
+/* Returns the number of suspects without a verdict. */
 static int count_unknown(const struct linkmap_verdicts *verdicts)
 {
     int unknown = verdicts->left_out;
@@ -129,7 +129,6 @@ static int count_unknown(const struct linkmap_verdicts *verdicts)
     return unknown;
 }
 
-/* The verdict on all points and links together. */
 static const char *whole_verdict(const struct linkmap_row *row)
 {
     const bool two_groups = row->verdicts.map.groups > 1;
@@ -199,7 +198,7 @@ static bool warn_of_wrong(const struct linkmap *linkmap, const struct linkmap_ro
 
 /* ---- the row of the whole -------------------------------------------------------------------- */
 
-/* The point with the longest median, either way. */
+/* Returns the point with the longest median, either way. */
 static int slowest_point(const struct linkmap_times *medians, int points)
 {
     double max_ns = 0.0;
@@ -253,7 +252,7 @@ static void write_point(struct linkmap *linkmap, const struct linkmap_row *row, 
     bc_write_row(linkmap->run, &result);
 }
 
-/* The pair after the last one that has a row. False if there is none. */
+/* Finds the pair after the last one that has a row; false if there is none. */
 static bool next_pair(const struct linkmap *linkmap, struct linkmap_row *row)
 {
     if (linkmap->parameters.pairs != LINKMAP_PAIRS_ALL)
@@ -265,8 +264,8 @@ static bool next_pair(const struct linkmap *linkmap, struct linkmap_row *row)
     return row->to < linkmap->points.count;
 }
 
-/* The links of `row->from` on rank 0, which asks for them, so that they don't come from all points
-   at once. Collective over the points. */
+/* Returns the links of `row->from` on rank 0, which asks for them, so that they don't come from all
+   points at once. Collective over the points. */
 static const struct linkmap_links *fetch_links(const struct linkmap *linkmap,
                                                struct linkmap_row *row)
 {

@@ -38,16 +38,16 @@ static bool is_point(const struct linkmap_suspect *suspect) { return suspect->fr
 
 /* ---- suspects -------------------------------------------------------------------------------- */
 
-/* The standard deviations that chance exceeds with probability alpha anywhere among `among` values.
-   The deviation itself is an estimate from the map's points. Simulated, Student's quantile with one
-   degree of freedom a point keeps the probability at or below alpha. */
+/* Returns the standard deviations that chance exceeds with probability alpha anywhere among `among`
+   values. The deviation itself is an estimate from the map's points. Simulated, Student's quantile
+   with one degree of freedom a point keeps the probability at or below alpha. */
 static double deviations(const struct linkmap_map *map, double alpha, double among)
 {
     const double degrees = fmax(LINKMAP_POINTS_FOR_SIGMA, map->count);
     return bc_student_quantile(1.0 - fmin(0.25, alpha / among), degrees);
 }
 
-/* The median of the times that groups alone explain of a point's links. */
+/* Returns the median of the times that groups alone explain of a point's links. */
 static double expected_of_point(const struct linkmap_map *map, int point)
 {
     double *const values = bc_allocate((size_t)map->count, sizeof *values, "no memory");
@@ -84,7 +84,7 @@ static int by_more(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-/* The standard deviations by which a link must take longer to be suspected. */
+/* Returns the standard deviations by which a link must take longer to be suspected. */
 static double deviations_of_link(const struct linkmap_map *map, double alpha)
 {
     const double among = (map->links->one_way ? 1.0 : 0.5) * map->count * (map->count - 1.0);
@@ -184,7 +184,6 @@ static void add_link(struct plan *plan, int from, int to, int suspect, double mo
     plan->links[plan->count++] = (struct retimed_link){from, to, suspect, NAN, NAN};
 }
 
-/* Adds controls between two groups. */
 static void plan_controls(struct plan *plan, int from_group, int to_group)
 {
     const struct linkmap_map *const map = plan->map;
@@ -226,8 +225,8 @@ static void plan_suspect(struct plan *plan, int suspect)
     }
 }
 
-/* The same on all points. Leaves out the suspects for which there is no time, but keeps the first
-   one unless there is no time at all. */
+/* Plans the links to time again, the same on all points. Leaves out the suspects for which there is
+   no time, but keeps the first one unless there is no time at all. */
 static struct plan make_plan(const struct linkmap_verdicts *verdicts, double seconds)
 {
     const struct linkmap_map *const map = &verdicts->map;
@@ -274,7 +273,6 @@ static bool time_in_turn(const struct plan *plan, double *times_ns)
     return !ended;
 }
 
-/* Fills in the planned links' times alone, on all points. */
 static void time_alone(struct plan *plan)
 {
     const struct linkmap_points *const points = plan->map->links->points;
@@ -300,7 +298,7 @@ static void time_alone(struct plan *plan)
     free(times_ns);
 }
 
-/* The median of the controls between the same groups; NAN if there is none. */
+/* Returns the median of the controls between the same groups; NAN if there is none. */
 static double usual_alone_ns(const struct plan *plan, const struct retimed_link *link)
 {
     const int *const group = plan->map->group;
@@ -365,7 +363,7 @@ void linkmap_judge(struct linkmap_verdicts *verdicts, const struct linkmap_links
     free(plan.links);
 }
 
-/* If one way is slow, a way that was suspected and not timed again counts as slow, too. */
+/* Counts a way that was not timed again as slow if the other way is slow. */
 enum linkmap_fault linkmap_fault_of(const struct linkmap_verdicts *verdicts, int from, int to,
                                     double *alone_pct)
 {

@@ -38,14 +38,15 @@ struct linkmap_map {
 void linkmap_map_make(struct linkmap_map *map, const struct linkmap_links *links, double threshold);
 void linkmap_map_free(struct linkmap_map *map);
 
-/* The time of a link that its groups alone explain, and the min and max of all groups. Local. */
+/* Returns the time of a link that its groups alone explain, and the min and max of all groups.
+ * Local. */
 double linkmap_expected(const struct linkmap_map *map, int from, int to);
 struct bc_interval linkmap_expected_range(const struct linkmap_map *map);
 
-/* The same with the effects of the link's points. Local. */
+/* Returns that time with the effects of the link's points. Local. */
 double linkmap_explained(const struct linkmap_map *map, int from, int to);
 
-/* The median of the values that are numbers; NAN if none is. Local. */
+/* Returns the median of the values that are numbers; NAN if none is. Local. */
 double linkmap_median(const double *values, int count);
 
 enum linkmap_fault {
@@ -90,7 +91,7 @@ struct linkmap_limits {
 void linkmap_judge(struct linkmap_verdicts *verdicts, const struct linkmap_links *links,
                    const struct linkmap_limits *limits);
 
-/* The fault of a point (from == to) or of the links between two points (from < to). Sets
+/* Returns the fault of a point (from == to) or of the links between two points (from < to). Sets
  *alone_pct to the suspect's, that of the slower way; NAN if none was suspected. Local. */
 enum linkmap_fault linkmap_fault_of(const struct linkmap_verdicts *verdicts, int from, int to,
                                     double *alone_pct);

@@ -198,7 +198,7 @@ static void measure_beyond_knee(struct mpi_overhead *bench, double end_s, struct
     row->store.in_time = bc_rounds_settled(rounds);
 }
 
-/* All pairs exchange messages; the times of one are the row's. */
+/* Lets all pairs exchange messages; the times of one pair are the row's. */
 static void measure(struct mpi_overhead *bench, struct bc_visit *visit)
 {
     struct overhead_exchange *const x = &bench->exchange;
@@ -260,7 +260,8 @@ static const char *varying_keys(const struct overhead_parameters *p)
     return p->both ? "direction," : "";
 }
 
-/* A buffer, its contents, and a new buffer that is allocated before the old one is freed. */
+/* Reserves a buffer, its contents, and a new buffer that is allocated before the old one is freed.
+ */
 static void open_memory(struct mpi_overhead *bench, struct bc_run *run)
 {
     const struct overhead_parameters *const p = &bench->parameters;

@@ -95,7 +95,6 @@ static bool is_impossible(double lo_ns, double hi_ns, double base_ns)
     return hi_ns < -IMPOSSIBLE_NS || lo_ns > base_ns + IMPOSSIBLE_NS;
 }
 
-/* Fills in the results of the samples. Local; rank 0. */
 static void summarize(const struct mpi_overhead *bench, const struct overhead_row *row,
                       struct overhead_result *result)
 {

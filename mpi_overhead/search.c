@@ -120,14 +120,15 @@ static int64_t iterations_for(const struct mpi_overhead *bench, double iteration
     return (int64_t)fmax(1.0, fmin(iterations, LOOP_ITERATIONS_MAX));
 }
 
-/* The rounds of a point whose loops take `loop_ns`, if all points may take `seconds`. */
+/* Returns the rounds of a point whose loops take `loop_ns`, if all points may take `seconds`. */
 static int rounds_for(double loop_ns, double seconds)
 {
     const double rounds = seconds * 1e9 / (POINTS_EXPECTED * 2.0 * loop_ns);
     return (int)fmax(1.0, fmin(rounds, POINT_ROUNDS_MAX));
 }
 
-/* The amount of work after `units`: a small share of `base_ns` after none, else twice that. */
+/* Returns the amount of work after `units`: a small share of `base_ns` after none, else twice that.
+ */
 static uint64_t more_units(const struct mpi_overhead *bench, uint64_t units, double base_ns)
 {
     if (units > 0)

@@ -62,7 +62,8 @@ extern const struct bc_option msgrate_rma_options[MSGRATE_RMA_OPTIONS];
 bool msgrate_complete(void *state, struct bc_error *error);
 bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error);
 
-/* The bytes of all buffers that msgrate has at a time on a rank, on its GPU if they lie there. */
+/* Returns the bytes of all buffers that msgrate has at a time on a rank, on its GPU if they lie
+ * there. */
 double msgrate_device_bytes(const struct msgrate_parameters *parameters, const struct bc_run *run);
 
 /* The members of struct bc_program that both programs have. */
@@ -117,9 +118,10 @@ bool msgrate_peers_distinct(int ranks, int count, int stride);
    `first` on. */
 typedef void msgrate_within_fn(void *context, int first, int strides, int64_t *within);
 
-/* The smallest stride with distinct peers that puts the largest share of them on other nodes. Asks
-   `within_of` for strides up to ranks / 2 (larger ones are the same distances the other way round),
-   and stops after a stride that puts all peers on other nodes. Needs more ranks than peers. */
+/* Returns the smallest stride with distinct peers that puts the largest share of them on other
+   nodes. Asks `within_of` for strides up to ranks / 2 (larger ones are the same distances the other
+   way round), and stops after a stride that puts all peers on other nodes. Needs more ranks than
+   peers. */
 int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of, void *context);
 
 /* Lists the `count` ranks that `rank` sends to and receives from. A message to sends[count - 1 - i]
@@ -127,8 +129,8 @@ int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of, voi
    steps i = 0, 1 ..., and none waits for a message that is sent in a later step. */
 void msgrate_peers_list(int rank, int ranks, int count, int stride, int *sends, int *receives);
 
-/* The partner in a job cut in halves, the lower of which sends to the upper; -1 for the last rank
-   of an odd job, which rests. */
+/* Returns the partner in a job cut in halves, the lower of which sends to the upper; -1 for the
+   last rank of an odd job, which rests. */
 int msgrate_partner(int rank, int ranks);
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -144,12 +146,12 @@ struct msgrate_messages {
     const int *sends, *receives; /* the ranks that this one sends to, receives from */
 };
 
-/* The messages between this rank and all its peers, or its partner in the single direction. Free
-   `amount` when they are no longer needed. */
+/* Returns the messages between this rank and all its peers, or its partner in the single direction.
+   Free `amount` when they are no longer needed. */
 struct msgrate_messages msgrate_messages_of(const struct msgrate_bench *bench, int64_t bytes,
                                             bool one_partner);
 
-/* The bytes from one block to the next, and of a buffer. */
+/* Returns the bytes from one block to the next, and of a buffer. */
 static inline size_t msgrate_block_bytes(const struct msgrate_messages *messages)
 {
     return (size_t)messages->count * (size_t)messages->bytes;
@@ -173,7 +175,7 @@ unsigned char *msgrate_allocate(const struct msgrate_messages *messages);
 void msgrate_write(const struct bc_run *run, const struct msgrate_messages *messages,
                    unsigned char *buffer, int64_t iteration);
 
-/* The number of wrong messages of those sent to this rank in an iteration, with --check. */
+/* Returns the number of wrong messages of those sent to this rank in an iteration, with --check. */
 int64_t msgrate_verify(const struct bc_run *run, const struct msgrate_messages *messages,
                        unsigned char *buffer, int64_t iteration);
 

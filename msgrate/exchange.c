@@ -7,7 +7,7 @@
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* Writes the data to be sent, where the program has it. */
+/* Writes the data to be sent into the program's buffer. */
 static void write_data(struct msgrate_exchange *x)
 {
     const struct bc_buffer *const copied = msgrate_copied_from(x);

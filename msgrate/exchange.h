@@ -38,7 +38,8 @@ struct msgrate_exchange {
     const struct msgrate_exchange *direct;
 };
 
-/* The buffer into which the messages of an iteration go, 0: of the present one, 1: of the next. */
+/* Returns the buffer into which the messages of an iteration go, 0: of the present one, 1: of the
+ * next. */
 static inline struct bc_buffer *msgrate_arriving(struct msgrate_exchange *exchange, int ahead)
 {
     /* No division, since it is in the timed part. */
@@ -55,7 +56,7 @@ static inline bool msgrate_receives(const struct msgrate_exchange *exchange)
     return !(exchange->pattern->one_partner && exchange->bench->lower);
 }
 
-/* The direct exchange's buffers that this one copies from, and to; NULL: none. */
+/* Returns the direct exchange's buffers that this one copies from, and to; NULL: none. */
 static inline const struct bc_buffer *msgrate_copied_from(const struct msgrate_exchange *exchange)
 {
     const struct msgrate_exchange *const direct = exchange->direct;
@@ -70,7 +71,7 @@ static inline const struct bc_buffer *msgrate_copied_to(const struct msgrate_exc
 
 extern const struct msgrate_pattern msgrate_patterns[MSGRATE_PATTERNS];
 
-/* The timed region of an iteration, or of a counterpart's (kernel.c). */
+/* Times an iteration, or a counterpart's (kernel.c). */
 struct bc_span msgrate_time(struct msgrate_exchange *exchange);
 struct bc_span msgrate_time_staged(struct msgrate_exchange *exchange);
 

@@ -23,7 +23,7 @@ INLINED MPI_Request *post_sends(const struct msgrate_exchange *x, int i, MPI_Req
     return request;
 }
 
-/* The same for receives, in one of the receive buffers. */
+/* Posts all receives from peer i, likewise. */
 INLINED MPI_Request *post_receives(const struct msgrate_exchange *x, const struct bc_buffer *buffer,
                                    int i, MPI_Request *request)
 {

@@ -49,7 +49,6 @@ struct msgrate_line {
     struct msgrate_row patterns[MSGRATE_PATTERNS];
 };
 
-/* Returns the number of patterns of a line. */
 static int patterns_of(const struct msgrate_parameters *p)
 {
     return p->machine_readable ? MSGRATE_PATTERNS : 1;
@@ -103,7 +102,7 @@ static bool measure_pattern(struct msgrate_bench *bench, const struct msgrate_pa
     return bc_store_is_precise(bench->run, &quantities, &row->iterations);
 }
 
-/* The patterns of a line share its time. */
+/* Divides the time of a line among its patterns. */
 static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
 {
     struct msgrate_line *const line = visit->row;

@@ -36,7 +36,7 @@ static int thread_level(const void *state)
     return p->threads > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
 }
 
-/* The window lies in memory that a node's ranks share. */
+/* Checks that the window fits into the memory that a node's ranks share. */
 static bool fit_window(const struct msgrate_parameters *p, const struct bc_run *run,
                        struct bc_error *error)
 {

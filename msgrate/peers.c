@@ -33,7 +33,7 @@ int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of, voi
     return best;
 }
 
-/* `count` ranks, `below` of them lower, in ascending order. */
+/* Lists `count` ranks, `below` of them lower, in ascending order. */
 static void list(int rank, int ranks, int count, int below, int stride, int *peers)
 {
     stride %= ranks;

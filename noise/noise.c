@@ -58,7 +58,7 @@ static void describe_quanta(const struct noise *noise)
     bc_output_meta(output, "global_clock_error_us", "%.3f", report.error_ns * 1e-3);
 }
 
-/* Each chosen operation with each different grain. */
+/* Lists each chosen operation with each different grain. */
 static void list_steps(struct noise *noise)
 {
     const struct noise_parameters *const p = &noise->parameters;
@@ -119,10 +119,10 @@ static int64_t samples_of_visit(const struct bc_run *run)
     return run->settings.samples > 0 && part == 0 ? 1 : part;
 }
 
-/* The clock's time in `seconds` seconds, at most 3 years. */
+/* Returns the clock's time in `seconds` seconds, at most 3 years. */
 static int64_t end_of(double seconds) { return bc_now_ns() + (int64_t)(fmin(seconds, 1e8) * 1e9); }
 
-/* Each rank works on its own for `seconds`, or for the quanta of --samples, or until a signal. */
+/* Takes quanta on this rank for `seconds`, or those of --samples, or until a signal. */
 static void watch(struct noise *noise, double seconds, struct noise_stops *stops)
 {
     const int64_t asked = samples_of_visit(noise->run);
@@ -175,7 +175,8 @@ static void add_steps(const struct noise *noise, struct noise_steps *steps, int 
     steps->judged += is_known ? count : 0;
 }
 
-/* The number of steps in the next block; 0 if the time is up or there are enough. Collective. */
+/* Returns the number of steps in the next block; 0 if the time is up or there are enough.
+ * Collective. */
 static int64_t next_block(const struct noise *noise, const struct tally *tally, int64_t end_ns)
 {
     const int64_t asked = samples_of_visit(noise->run);

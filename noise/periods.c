@@ -60,7 +60,8 @@ struct clock {
     double period_s, origin_s;
 };
 
-/* The number of the period that is due nearest to a time; `off` is the difference in periods. */
+/* Returns the number of the period that is due nearest to a time; `off` is the difference in
+ * periods. */
 static double period_of(const struct clock *clock, double time_s, double *off)
 {
     const double periods = (time_s - clock->origin_s) / clock->period_s;
@@ -68,7 +69,7 @@ static double period_of(const struct clock *clock, double time_s, double *off)
     return round(periods);
 }
 
-/* How many times a stop was due while the rank was watched, until end_s. */
+/* Returns how many times a stop was due while the rank was watched, until end_s. */
 static int64_t times_due(const struct noise_train *train, const struct clock *clock, double end_s)
 {
     const struct noise_search search = {.train = train, .end_s = end_s};
@@ -81,7 +82,8 @@ static int64_t times_due(const struct noise_train *train, const struct clock *cl
     return due;
 }
 
-/* When stops are due at this period: where most events are within twice BESIDE of a period. */
+/* Returns when stops are due at this period: the phase in which most events are within twice BESIDE
+ * of a period. */
 static double find_origin(const struct noise_search *search, double period_s)
 {
     const size_t n = search->count;
@@ -107,7 +109,7 @@ static double find_origin(const struct noise_search *search, double period_s)
     return middle * period_s;
 }
 
-/* How many periods have a stop when one is due, among the first events. */
+/* Returns how many periods have a stop when one is due, among the first events. */
 static int64_t times_covered(const struct noise_search *search, const struct clock *clock)
 {
     double last = -INFINITY, off;
@@ -193,7 +195,8 @@ static void list_members(const struct noise_train *train, const struct clock *cl
     }
 }
 
-/* The period by the line through the members' times over their numbers, by least squares. */
+/* Returns the period by the line through the members' times over their numbers, by least squares.
+ */
 static double fit_period(const struct members *members)
 {
     const double n = (double)members->count;
@@ -253,7 +256,8 @@ static bool follow_clock(const struct noise_search *search, struct clock *clock,
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* The first stop of each burst, or all stops if bursts are few; `events` has room for them. */
+/* Returns the first stop of each burst, or all stops if bursts are few; `events` has room for them.
+ */
 static struct noise_train without_bursts(const struct noise_train *train,
                                          struct noise_event *events)
 {
@@ -294,8 +298,8 @@ struct range {
     double min_ns, max_ns, step;
 };
 
-/* The ranges, the longest first: for each octave one of two octaves, then NARROW_AN_OCTAVE narrow
-   ones, since stops of one length may be rare among others. */
+/* Returns a range, the longest first: for each octave one of two octaves, then NARROW_AN_OCTAVE
+   narrow ones, since stops of one length may be rare among others. */
 static struct range range_of(int number)
 {
     const int octave = OCTAVES - 1 - number / (1 + NARROW_AN_OCTAVE);
@@ -338,7 +342,6 @@ bool noise_is_same_period(const struct noise_period *a, const struct noise_perio
            (apart_ns <= known_ns && apart_ns <= 0.1 * b->period_ns);
 }
 
-/* The mean length of a period's stops. */
 static double mean_length_ns(const struct noise_stops *stops, const signed char *source, int number)
 {
     double sum_ns = 0.0, members = 0.0;
@@ -350,9 +353,8 @@ static double mean_length_ns(const struct noise_stops *stops, const signed char 
     return sum_ns / members;
 }
 
-/* A daemon that causes several stops each time has that many clocks of one period. Joins those
-   whose lengths differ by less than an octave, as in a row's key. Returns the number of periods
-   left. */
+/* Joins clocks of one period whose stops differ in length by less than an octave, as in a row's
+   key: a daemon may cause several stops each time. Returns the number of periods left. */
 static int join_periods(const struct noise_stops *stops, struct noise_period *found, int count,
                         signed char *source)
 {

@@ -69,7 +69,7 @@ static void common_span(const struct noise_watch *watch, int64_t span_ns[2])
     span_ns[1] = -span_ns[1];
 }
 
-/* The slowdown in a visit on rank 0; NAN if ranks weren't watched together. Collective. */
+/* Returns the slowdown in a visit on rank 0; NAN if ranks weren't watched together. Collective. */
 static double predict_visit(const struct noise_stops *stops, const struct noise_watch *watch,
                             double step_ns, double cells_max)
 {

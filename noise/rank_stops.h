@@ -39,8 +39,8 @@ enum { NOISE_STOPS_MAX = 1 << 20 };
 
 void noise_stops_begin_visit(struct noise_stops *stops);
 
-/* The usual time of `count` (at least 1) quanta or steps, from their clock readings: the median of
-   at most 256 of them. */
+/* Returns the usual time of `count` (at least 1) quanta or steps, from their clock readings: the
+   median of at most 256 of them. */
 double noise_usual_ns(const int64_t *readings_ns, int count);
 
 /* Adds a block of quanta to the last visit. A quantum that takes more than min_stop_ns longer than
@@ -53,7 +53,7 @@ void noise_stops_add(struct noise_stops *stops, const int64_t *readings_ns, int 
    the longest one, since it would count as much as the others. It stays in the list. */
 void noise_stops_drop_cut_visit(struct noise_stops *stops);
 
-/* The last visit in which the rank was watched; 0 if there is none. */
+/* Returns the last visit in which the rank was watched; 0 if there is none. */
 int noise_last_watched(const struct noise_stops *stops);
 
 void noise_stops_free(struct noise_stops *stops);
@@ -67,7 +67,7 @@ struct noise_histogram {
 
 void noise_histogram_add(struct noise_histogram *histogram, int64_t ns);
 
-/* The quantile p (0 to 1), to within 2.2 %; NAN if the histogram is empty. */
+/* Returns the quantile p (0 to 1), to within 2.2 %; NAN if the histogram is empty. */
 double noise_histogram_quantile(const struct noise_histogram *histogram, double p);
 
 /* ---- prediction.c ---------------------------------------------------------------------------- */

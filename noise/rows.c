@@ -12,7 +12,6 @@
 
 /* ---- a result -------------------------------------------------------------------------------- */
 
-/* A result without values. */
 static struct noise_result begin_result(const struct noise *noise, const char *scope)
 {
     const struct bc_outcome *const visited = &noise->run->visited;
@@ -95,7 +94,8 @@ static int by_group(const void *a, const void *b)
     return left->group != right->group ? left->group - right->group : left->rank - right->rank;
 }
 
-/* The reports of the ranks by their groups; NULL: of ranks 0 to count - 1. The caller frees it. */
+/* Returns the reports of the ranks by their groups; NULL: of ranks 0 to count - 1. The caller frees
+ * it. */
 static const struct report **list_by_group(const struct report *reports, const int *ranks,
                                            int count)
 {
@@ -109,7 +109,6 @@ static const struct report **list_by_group(const struct report *reports, const i
 
 /* ---- the job, hosts and ranks ---------------------------------------------------------------- */
 
-/* The stops of several ranks. */
 struct sum {
     struct noise_watch *visits;
     struct noise_histogram lengths;
@@ -163,7 +162,7 @@ static struct sum begin_sum(int visits)
         .max_share = -1.0};
 }
 
-/* The result of `count` ranks; frees the sum. */
+/* Returns the result of `count` ranks; frees the sum. */
 static struct noise_result stops_result(const struct noise *noise, const char *scope,
                                         struct sum *sum, int count, int visits)
 {
@@ -302,7 +301,7 @@ static void name_hosts(const struct noise *noise, const struct report *reports,
 #define USUAL_MAX 3.0
 #define WORK_OFF 0.05
 
-/* The min time of an operation, without the work before it. */
+/* Returns the min time of an operation, without the work before it. */
 static double shortest_operation_ns(const struct noise *noise, const struct noise_steps *steps)
 {
     double shortest_ns = INFINITY;
@@ -329,7 +328,7 @@ static void warn_of_steps(const struct noise *noise, const struct noise_steps *s
         bc_output_remark(output, NOISE_NOTE_NO_SLOWDOWN, name, (long long)steps->grain_us);
 }
 
-/* The predicted slowdown of steps on rank 0. Collective. */
+/* Returns the predicted slowdown of steps on rank 0. Collective. */
 static struct bc_summary predict(const struct noise *noise, const struct noise_stops *stops,
                                  const struct noise_steps *steps)
 {

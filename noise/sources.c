@@ -51,8 +51,8 @@ struct noise_amount noise_amount_over_visits(const struct bc_run *run,
 
 /* ---- this rank's ----------------------------------------------------------------------------- */
 
-/* The amount of one of this rank's periods. Its length is the median of a visit's stops, since
-   another stop may have come just when one was due. */
+/* Returns the amount of one of this rank's periods. Its length is the median of a visit's stops,
+   since another stop may have come just when one was due. */
 static struct noise_amount amount_of_period(const struct bc_run *run,
                                             const struct noise_stops *stops,
                                             const signed char *source, int number)
@@ -131,7 +131,7 @@ static void merge(struct noise_sources *sources, const struct noise_source *own)
     average_summary(&mean->amount.stopped_pct, &own->amount.stopped_pct, n);
 }
 
-/* Sources that stop ranks for longest first. */
+/* Sorts sources by the time for which they stop ranks, descending. */
 static int by_stopped(const void *a, const void *b)
 {
     const struct noise_shared_source *const left = a, *const right = b;
@@ -179,7 +179,7 @@ struct rows {
     double seconds[ROWS_MAX]; /* that this rank was watched */
 };
 
-/* The row of a part of a visit, watched or not. */
+/* Returns the row of a part of a visit, watched or not. */
 static int row_of(const struct noise_stops *stops, int visit, int64_t part)
 {
     const int visits = stops->visit_count < VISITS_MAX ? stops->visit_count : VISITS_MAX;
@@ -227,7 +227,6 @@ static void count_classes(const struct noise_stops *stops, const signed char *so
     }
 }
 
-/* Adds the sources of single ranks. */
 static void gather_uneven(const struct bc_run *run, const struct noise_stops *stops,
                           const struct noise_limits *limits, const signed char *source,
                           struct noise_sources *sources)

@@ -50,7 +50,7 @@ struct noise_search noise_search_begin(const struct noise_train *train, size_t m
     return search;
 }
 
-/* The mean of e^(2 pi i f t) over the watched time, which is that of random events, too. */
+/* Returns the mean of e^(2 pi i f t) over the watched time, which is that of random events, too. */
 static double complex window_at(const struct noise_search *search, double frequency)
 {
     double complex sum = 0.0;
@@ -164,8 +164,8 @@ static void find_powers(const struct noise_search *search, size_t first, size_t 
     free(cells);
 }
 
-/* The power of neighbouring frequencies as a multiple of that of random events, by the median,
-   which is 2 log 2 of these. The few frequencies of a clock don't change the median. */
+/* Returns the power of neighbouring frequencies as a multiple of that of random events, by the
+   median, which is 2 log 2 of these. The few frequencies of a clock don't change the median. */
 static double level_of(const struct noise_powers *powers, size_t count)
 {
     double first[STEPS_A_LEVEL];

@@ -51,16 +51,16 @@ struct noise_peak {
     double level; /* by which the powers were divided */
 };
 
-/* A time on the clock of the stops, in seconds since the first visit began. */
+/* Returns a time on the clock of the stops, in seconds since the first visit began. */
 double noise_seconds_at(const struct noise_stops *stops, int64_t ns);
 
-/* A search of the first `max` events of a train, or all. */
+/* Returns a search of the first `max` events of a train, or all. */
 struct noise_search noise_search_begin(const struct noise_train *train, size_t max);
 
-/* The watched part of a visit until the search's end; false if there is none. */
+/* Returns the watched part of a visit until the search's end; false if there is none. */
 bool noise_watched_of(const struct noise_search *search, int visit, double *begin_s, double *end_s);
 
-/* The powers at a frequency (Hz), and their H after division by `level`. */
+/* Returns the powers at a frequency (Hz), and their H after division by `level`. */
 struct noise_powers noise_powers_at(const struct noise_search *search, double frequency);
 double noise_h_of(const struct noise_powers *powers, double level);
 

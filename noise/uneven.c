@@ -37,7 +37,7 @@ int noise_class_of(int64_t length_ns)
     return class;
 }
 
-/* By row and class. */
+/* Returns a rank's rates, by row and class. */
 static const struct noise_rate *rates_of(const struct comparison *c, int rank)
 {
     return c->rates + (size_t)rank * (size_t)c->rows * NOISE_CLASSES;
@@ -56,7 +56,7 @@ static double *allocate_by_rank(int ranks)
     return bc_allocate((size_t)ranks, sizeof(double), "no memory for %d ranks", ranks);
 }
 
-/* Which ranks make the background; the caller frees the array. */
+/* Chooses the ranks of the background; the caller frees the array. */
 static bool *choose_ranks(const struct comparison *c)
 {
     bool *const chosen =
@@ -139,7 +139,7 @@ static bool has_more(const struct search *s, const struct comparison *c, int ran
     return visits < VISITS_MIN || bc_mean_interval(values, visits, 1.0 - alpha).lo > 0.0;
 }
 
-/* The rate of classes together, as a mean over the parts of a visit. */
+/* Returns the rate of classes together, as a mean over the parts of a visit. */
 static struct noise_rate rate_of_visit(const struct noise_rate *rates, size_t visit, int first,
                                        int last)
 {

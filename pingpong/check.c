@@ -6,7 +6,6 @@
 #define UNTOUCHED_SOURCE (-1.0)
 #define UNTOUCHED_TARGET (-2.0)
 
-/* The number of values that are checked on this rank. */
 static int64_t checked_values(const struct pingpong_game *g)
 {
     return g->partner < 0 ? 0 : pingpong_checked(g);
@@ -30,7 +29,7 @@ static double expected_at(const struct pingpong_game *g, bool source, bool after
     return source ? UNTOUCHED_SOURCE : UNTOUCHED_TARGET;
 }
 
-/* MPI may read the values once what has written them has ended. */
+/* Writes the values; returns when MPI may read them. */
 static void set_values(struct pingpong_game *g, struct bc_buffer *buffer, bool source)
 {
     double *const values = buffer->image;

@@ -47,7 +47,7 @@ bool pingpong_shape_at(enum pingpong_sweep sweep, const struct pingpong_limits *
 
 /* ---- moving the data ------------------------------------------------------------------------- */
 
-/* Where this rank has its value number `displacement`. */
+/* Returns the address of this rank's value number `displacement`. */
 static inline double *at(const struct pingpong_game *g, int64_t displacement)
 {
     return g->origin + displacement;

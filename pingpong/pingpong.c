@@ -71,12 +71,11 @@ struct pingpong_row {
     int64_t wrong; /* halves of repetitions with wrong data on this rank */
 };
 
-/* Of a round. */
 enum { DIRECT, STAGED, QUANTITIES };
 
 /* ---- shared by all rows ---------------------------------------------------------------------- */
 
-/* This rank's part, with its partner as a rank of MPI_COMM_WORLD. Local. */
+/* Returns this rank's part, with its partner as a rank of MPI_COMM_WORLD. Local. */
 static struct pingpong_part find_part(const struct pingpong *pingpong, int arrangement)
 {
     struct pingpong_part part =
@@ -108,7 +107,7 @@ static void note_limits(const struct pingpong_parameters *p, const struct bc_run
                          run->job.shares_processors ? ", since ranks share processors" : "");
 }
 
-/* A coarray of zeros in memory of one kind. Collective. */
+/* Creates a coarray of zeros in memory of one kind. Collective. */
 static void create_on(struct pingpong *pingpong, enum bc_memory memory, int64_t count,
                       struct bc_coarray *coarray, struct bc_buffer *values)
 {
@@ -153,7 +152,7 @@ static void destroy_coarrays(struct pingpong *pingpong)
     destroy_part(pingpong, &pingpong->whole);
 }
 
-/* With more ranks than processors making windows takes longer than most rows. */
+/* Makes new windows, unless ranks outnumber processors: it would take longer than most rows. */
 static void renew(struct pingpong *pingpong)
 {
     if (pingpong->run->job.oversubscribed)
@@ -177,7 +176,6 @@ static void open_pingpong(struct pingpong *pingpong, struct bc_run *run)
     note_limits(p, run);
 }
 
-/* Lists the rows of an arrangement. */
 static void list_arranged(const struct pingpong *pingpong, int arrangement)
 {
     const struct pingpong_parameters *const p = &pingpong->parameters;
@@ -284,7 +282,6 @@ static struct pingpong_game staged_game(const struct pingpong *pingpong, struct 
     return staged;
 }
 
-/* Creates the buffers of --buffers=new. */
 static void create_fresh(const struct pingpong *pingpong, struct pingpong_game *game,
                          struct bc_buffer fresh[2])
 {
@@ -295,7 +292,7 @@ static void create_fresh(const struct pingpong *pingpong, struct pingpong_game *
     game->fresh = fresh;
 }
 
-/* Gives MPI memory that is allocated now. */
+/* Replaces the buffers by newly allocated ones. */
 static void renew_fresh(struct pingpong_game *game)
 {
     for (int i = 0; i < 2; i++)
@@ -400,7 +397,7 @@ const struct bc_program pingpong_program = {
     .fit = pingpong_parameters_fit,
 };
 
-/* With --check each has another buffer, to fill from and to compare with. */
+/* Reserves device memory; --check doubles it, to fill from and to compare with. */
 static void open_memory(struct pingpong *pingpong, struct bc_run *run)
 {
     const struct pingpong_parameters *const p = &pingpong->parameters;

@@ -16,13 +16,13 @@ struct pingpong_shape {
     int64_t count, blksize, stride;
 };
 
-/* The number of values that are moved. */
+/* Returns the number of values that are moved. */
 static inline int64_t pingpong_ndata(const struct pingpong_shape *shape)
 {
     return shape->count * shape->blksize;
 }
 
-/* The number of values from the first one that is moved to the last one, gaps included. */
+/* Returns the number of values from the first one that is moved to the last one, gaps included. */
 static inline int64_t pingpong_nextent(const struct pingpong_shape *shape)
 {
     return (shape->count - 1) * shape->stride + shape->blksize;
@@ -175,7 +175,7 @@ struct bc_span pingpong_play_half(struct pingpong_game *game, bool there);
 /* The number of values behind the data that --check looks at, where the coarray has them. */
 #define PINGPONG_GUARD_VALUES 64
 
-/* The number of values that --check looks at, and that `fresh` has. */
+/* Returns the number of values that --check looks at, and that `fresh` has. */
 static inline int64_t pingpong_checked(const struct pingpong_game *game)
 {
     const int64_t guarded = pingpong_nextent(&game->shape) + PINGPONG_GUARD_VALUES;

@@ -8,8 +8,8 @@
  * benchmark's are out of reach.
  *
  * Environment variables: BARE_ROW=N measures row N only, counted from 1. BARE_REPETITIONS=N sets
- * the repetitions of the bare loop; by default it has as many as the benchmark's, since long loops
- * are interrupted more often. BARE_FIRST=1 begins the first visit with the bare loop.
+ * the repetitions of the bare loop; by default those of the benchmark, since long loops are
+ * interrupted more often. BARE_FIRST=1 begins the first visit with the bare loop.
  */
 #pragma once
 

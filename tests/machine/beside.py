@@ -16,7 +16,7 @@ import typing
 from programs import Programs, arguments, in_time
 from sequential import EXIT_STATUS, Target, judge, within
 
-SECONDS = 9  # that a test may take, if it says nothing else
+SECONDS = 9  # that a test may take by default
 
 BELOW = Target(0.0, 0.8)
 # A call under the monitor takes at most twice as long. A poll that is monitored takes longer by at most twice two
@@ -71,11 +71,10 @@ KNOWN = {"KNOWN_NS": 500}
 
 
 def known_times(programs):
-    """How much longer calls take inside of a snapshot, as monitor_overhead finds it, and as the
-    wrappers say."""
+    """How much longer calls take inside of a snapshot: by monitor_overhead, and by the wrappers."""
     while True:
-        text, said = programs.run(1, "monitor_overhead_known", "--columns=all", "--max-time=0.03", environment=KNOWN)
-        known_ns = float(re.search(r"known: (\S+) ns", said).group(1))
+        text, errors = programs.run(1, "monitor_overhead_known", "--columns=all", "--max-time=0.03", environment=KNOWN)
+        known_ns = float(re.search(r"known: (\S+) ns", errors).group(1))
         rows = rows_of(text)
         yield {off["call"]: (float(on["added_ns"]) - float(off["added_ns"]),
                              known_ns * calls_in(off["call"]))
@@ -96,7 +95,7 @@ OPERATIONS = {
 
 
 def model(operation):
-    """What the model's operations are found to take in real time, and in virtual time."""
+    """Times of the model's operations in real time, and in virtual time."""
     folder, program, options, variables, columns = OPERATIONS[operation]
     options = [*options, "--max-time=0.3", "--columns=all"]
 

@@ -1,23 +1,21 @@
 /*
- * Does the flush of common/memory/cache.h leave buffers cold, and does writing to them make them
- * warm again? Walks over the lines of a buffer are timed:
+ * Cold and warm caches: the flush of common/memory/cache.h must leave buffers cold, and writing
+ * must make them warm again. Walks over the lines of a buffer are timed:
  *
- *   l2     after a flush of the default size, beside walks that are known to miss the level-2
- * cache, since one over four times that cache came before; llc    after a flush that is to empty
- * the last-level cache, too, beside walks over lines that clflush has put out of all caches (x86
- * only); write  after a flush and a memset, beside walks after the flush alone.
+ *   l2     after a flush of the default size, beside walks that miss the level-2 cache, since four
+ *          times that cache was read before
+ *   llc    after a flush of the last-level cache, beside walks over lines that clflush has put out
+ *          of all caches (x86 only)
+ *   write  after a flush and a memset, beside walks after the flush alone
  *
- * For l2 and llc, warm walks are compared as well: they must be seen to be quicker, or nothing
- * would be told.
+ * For l2 and llc, warm walks are compared, too: they must be quicker.
  *
  * Every walk is over the same lines in the same random order, and each address depends on the line
- * before, so neither out-of-order execution nor a stream prefetcher hides a miss. For l2 and llc
- * each line lies in a page of its own: where lines share pages a prefetcher brings some during the
- * walk, and how many depends on what it saw before, which differs after flush and clflush.
+ * before, so no prefetcher hides a miss. For l2 and llc each line has a page of its own, since a
+ * prefetcher brings some lines of a shared page.
  *
- * Cases are taken in turn, but in blocks, of which the second half counts: a cache protects lines
- * by what became of them earlier, and a benchmark has only flushes in its past. With single cases
- * in turn, the other cases' evictions make a flush work that by itself doesn't.
+ * Cases alternate in blocks, of which the second half counts: a cache protects lines by their past,
+ * and a benchmark has only flushes in its past.
  */
 #include "common/job/job.h"
 #include "common/memory/cache.h"
@@ -35,7 +33,7 @@
 #include <emmintrin.h>
 #endif
 
-/* What the message rates flush with. */
+/* The default flush of msgrate. */
 #define DEFAULT_BYTES ((size_t)16 << 20)
 
 enum { LINE_BYTES = 64, PAGE_BYTES = 4096, PAGE_LINES = PAGE_BYTES / LINE_BYTES };

@@ -1,7 +1,4 @@
-/*
- * Is what bc_clock_measure says of a clock's cost what a reading takes in a bare loop of readings,
- * which CLOCK_MONOTONIC times from outside?
- */
+/* Clock costs: bc_clock_measure's, beside a bare loop of readings that CLOCK_MONOTONIC times. */
 #include "common/clock/clock.h"
 #include "common/stats/stats.h"
 #include "tests/machine/in_process.h"

@@ -9,7 +9,7 @@
 /* Measures once; returns the time in ns, or a share. */
 typedef double in_process_fn(void *context);
 
-/* Measures both in turn, as ours, bare, bare, ours and so on, `turns` times each (an even number,
+/* Measures both alternately: ours, bare, bare, ours and so on, `turns` times each (an even number,
    at most IN_PROCESS_TURNS), and prints the pair of their medians. */
 #define IN_PROCESS_TURNS 400
 void in_process_pair(const char *name, in_process_fn *ours, in_process_fn *bare, void *context,

@@ -1,8 +1,8 @@
 /*
- * A few operations of the model MPI in real time, to hold virtual time against it: a library to be
- * preloaded, in which MPI_Iallreduce, MPI_Isend and MPI_Irecv with MPI_Wait take what
- * tests/virtual/plan.h says, by spinning. Each rank's operations are by themselves, and move no
- * data. Parameters are those of tests/virtual/parameters.def.
+ * A few operations of the model MPI in real time, to compare with virtual time: a library to be
+ * preloaded, in which MPI_Iallreduce, MPI_Isend and MPI_Irecv with MPI_Wait spin for the times of
+ * tests/virtual/plan.h. Each rank's operations are independent and move no data. Parameters are
+ * those of tests/virtual/parameters.def.
  */
 #include "tests/virtual/clock.h"
 #include "tests/virtual/parameters.h"

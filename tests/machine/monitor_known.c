@@ -1,14 +1,13 @@
 /*
- * In place of the monitor: wrappers that add a known time to each call, for monitor_overhead to
+ * Wrappers in place of the monitor that add a known time to each call, for monitor_overhead to
  * find.
  *
  * Each wrapper reads the clock until a time has passed: KNOWN_NS outside of a snapshot and twice
- * that inside of one. So a row's mode "on" less its mode "off" is by how much longer wrappers took
- * inside, which they note; what readings cost where the processor does something else at the same
- * time is in both and cancels. Without KNOWN_NS, and with 0, wrappers only call the function, in
- * both modes.
+ * that inside. A row's mode "on" less its mode "off" is thus the time by which wrappers took longer
+ * inside, which they note; the cost of readings cancels. Without KNOWN_NS, and with 0, wrappers
+ * only call the function.
  *
- * At the end stderr says by how much longer wrappers took, and what a reading of the clock costs.
+ * At the end stderr has that time and the cost of a reading of the clock.
  */
 #include "monitor/lib/count/ticks.h"
 #include "monitor/lib/mpirtmon.h"

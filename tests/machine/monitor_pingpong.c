@@ -1,7 +1,7 @@
 /*
- * Does the monitor, loaded and off, change a ping-pong of 8 bytes? One through its wrappers and one
- * around them are timed in one process, in turn. Prints the medians as the *_bare programs do. For
- * 2 ranks.
+ * Cost of the monitor, loaded and off, in a ping-pong of 8 bytes: one through its wrappers and one
+ * around them are timed alternately in one process. Prints the medians as the *_bare programs do.
+ * For 2 ranks.
  */
 #include "common/mpi/mpi_check.h"
 #include "common/stats/stats.h"

@@ -1,14 +1,13 @@
 /*
- * What polling costs under the monitor, and whose time that is: loops of calls through the monitor
- * and of the same calls around it are timed in one process, in turn, while everything is monitored.
- * Prints a line a pair, again and again: name, ours and the bare one, with tabs in between.
+ * Cost of polling under the monitor: loops of calls through the monitor and of the same calls
+ * around it are timed alternately in one process, while everything is monitored. Prints a line a
+ * pair, again and again: name, ours and the bare one, with tabs in between.
  *
  *   what MPI_Test takes more  a monitored call less a bare one, and two readings of the clock
  *   MPI_Waitany ...           a call on 2,000 requests, and a bare one
- *   time in calls ...         of a loop of calls, by the monitor, and how long the loop took
- *   not computed ...          of a loop of tests of a receive that completes after it: how long the
- *                             loop took less what the monitor says the rank computed, and the same
- *                             without that
+ *   time in calls ...         of a loop of calls, by the monitor, and the time of the loop
+ *   not computed ...          a loop of tests of a receive that completes after it: its time less
+ *                             the computation that the monitor reports, and its time
  *
  * usage: monitor_polls single|multiple    the level of thread support
  */
@@ -83,7 +82,7 @@ WAITANY(bare_waitany, PMPI)
 
 static double added_to_test(void) { return test() - bare_test(); }
 
-/* Both in turn, in the order that cancels drift. */
+/* Measures both alternately, in the order that cancels drift. */
 static void pair(const char *name, double (*ours)(void), double (*bare)(void), int turns)
 {
     double ours_ns[TURNS_MAX], bare_ns[TURNS_MAX];

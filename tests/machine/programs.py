@@ -33,7 +33,7 @@ class OutOfTime(Exception):
 
 
 def in_time(source):
-    """What a source of pairs yields before the time is up."""
+    """The pairs that a source yields before the time is up."""
     try:
         yield from source
     except OutOfTime:
@@ -103,32 +103,32 @@ class Programs:
         timer.start()
         return timer
 
-    def finish(self, words, said):
+    def finish(self, words, printed):
         """Raises an exception if the program failed."""
         status = self.process.wait()
         if status == NOT_JUDGED:
-            print(said)
+            print(printed)
             raise SystemExit(NOT_JUDGED)
         if time.monotonic() >= self.end_s:
             raise OutOfTime
         if status != 0:
-            raise SystemExit(f"{' '.join(words)}: exit status {status}\n{said}")
+            raise SystemExit(f"{' '.join(words)}: exit status {status}\n{printed}")
 
     def lines(self, ranks, program, *options, environment=None):
         """The lines of a program's stdout as it prints them, without one that its end cut off."""
         words = self.line(ranks, program, options, environment or {})
         timer = self.start(words, None)
-        said = ""
+        printed = ""
         for line in self.process.stdout:
             if line.startswith("#"):
-                said += line
+                printed += line
             elif line.endswith("\n"):
                 yield line
         timer.cancel()
-        self.finish(words, said)
+        self.finish(words, printed)
 
     def run(self, ranks, program, *options, environment=None, **how):
-        """What a program writes to stdout and to stderr, once it has ended."""
+        """A program's stdout and stderr, once it has ended."""
         return self.run_line(self.line(ranks, program, options, environment or {}), **how)
 
     def run_line(self, words, **how):
@@ -138,6 +138,6 @@ class Programs:
             text = self.process.stdout.read()
             timer.cancel()
             stderr.seek(0)
-            said = stderr.read()
-            self.finish(words, text[-2000:] + said[-2000:])
-            return text, said
+            printed = stderr.read()
+            self.finish(words, text[-2000:] + printed[-2000:])
+            return text, printed

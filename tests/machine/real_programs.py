@@ -1,4 +1,4 @@
-"""Is what the monitor says of the time inside MPI right, in programs of others that run unchanged?
+"""The time inside MPI by the monitor, in programs of others that run unchanged.
 
     solver   an example of this project's tests, with many short collectives
     lammps   molecular dynamics, and
@@ -53,7 +53,7 @@ def melt_results(text):
 
 
 def hpcc_input():
-    """Debian's example, with small matrices on a grid of as many processes as there are."""
+    """Debian's example, with small matrices on a grid of all processes."""
     with open(HPCC_INPUT, encoding="utf-8") as stream:
         lines = stream.read().splitlines()
     for words, value in (("Ns", 500), ("Ps", 1), ("Qs", RANKS)):
@@ -110,7 +110,7 @@ class Launches:
         return total_s
 
     def monitored(self):
-        """The time that the monitor says, less its own, over what the timer below saw."""
+        """The monitor's time less its own, over that of the timer below."""
         report = os.path.join(self.folder, "report")
         text = self.run("monitor/libmpirtmon.so", "tests/monitor/libeverycall.so",
                         MPIRT_MONITOR=f"all,output={report}", EVERY_CALL=f"{self.folder}/inner")
@@ -133,7 +133,7 @@ class Launches:
         return self.timed_s("outer") / self.timed_s("inner")
 
     def pairs(self):
-        """Pairs of launches, in turn."""
+        """Pairs of launches, alternately."""
         for number in itertools.count():
             launches = [self.monitored, self.timed]
             found = {launch: launch() for launch in launches[::1 if number % 2 == 0 else -1]}

@@ -1,6 +1,6 @@
 """Sequential tests of what a program of this project measures against a bare measurement beside it.
 
-A pair is (ours, bare), taken in turn, so that whatever disturbs the machine disturbs both sides
+A pair is (ours, bare), taken alternately, so that whatever disturbs the machine disturbs both sides
 alike. Its difference is 2 (ours - bare) / (ours + bare), which changes its sign with the sides.
 Differences are then symmetric about the true one, however widely they scatter, and the averages of
 all pairs of them give an interval of the centre of symmetry by the signed-rank test (Hodges and
@@ -31,7 +31,7 @@ FIRST_LOOK, LOOKS_GROW, EXACT_PAIRS = 7, 1.3, 100
 
 
 class Target(typing.NamedTuple):
-    """What ours may be over the bare one."""
+    """Limits of ours over the bare one."""
 
     low: float
     high: float
@@ -43,7 +43,7 @@ class Target(typing.NamedTuple):
 
 
 def within(share):
-    """The target of two times that must be equal but for this share."""
+    """The target of two times that must be equal except this share."""
     return Target(1 - share, 1 + share)
 
 
@@ -146,7 +146,7 @@ class Row:
 
 def judge(source, targets, seconds, say=print, now=time.monotonic):
     """Takes pairs by name, {"name": (ours, bare), ...}, from an iterator, until each row is judged or
-    the time is up. `targets` has the rows' names. Says what was found. Returns the verdict: that a
+    the time is up. `targets` has the rows' names. Prints the findings. Returns the verdict: that a
     row failed, else that one was not judged, else that all passed."""
     rows = {name: Row(name, target) for name, target in targets.items()}
     start_s = now()

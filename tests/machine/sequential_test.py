@@ -1,4 +1,4 @@
-"""Do the sequential tests err as seldom as they say? On pairs that are made up, from seeds.
+"""Error rates of the sequential tests, on pairs that are made up from seeds.
 
     python3 sequential_test.py
 """

@@ -1,8 +1,5 @@
-/*
- * Does bc_stops_watch find the share of time that a thread loses? A signal interrupts the thread
- * for 100 us in every ms, and whatever the system takes comes to that. A bare loop of readings of
- * the clock, in turn with the watch, sees the same.
- */
+/* The share of time that a thread loses, by bc_stops_watch, beside a bare loop of readings of the
+   clock. A signal interrupts the thread for 100 us in every ms. */
 #include "common/clock/clock.h"
 #include "common/clock/stops.h"
 #include "tests/machine/in_process.h"

@@ -1,7 +1,7 @@
-"""Is what programs find on a wire of known speed what the wire takes? Two hosts, made of network
+"""Programs on a wire of known speed, beside the wire itself. Two hosts, made of network
 namespaces (tests/machine/testbed), at 1 Gbit/s. Nothing may be quicker than a raw TCP exchange of the same
 shape through the same filter. How much longer it takes is up to the MPI library, which polls where
-TCP sleeps: beside it is a bare loop of the same calls. All are measured in turn; a pair of launches
+TCP sleeps: beside it is a bare loop of the same calls. All are measured alternately; a pair of launches
 is a pair of the sequential test (sequential.py).
 
     python3 wire.py --build=FOLDER --mpirun="mpirun.mpich" TEST
@@ -60,7 +60,7 @@ class Wire:
         return float(text)
 
     def rows(self, program, *options, **environment):
-        """What a program writes as a job of both hosts."""
+        """Rows of a program as a job of both hosts."""
         text, _ = self.programs.run_line(
             [TESTBED, "run", "-q", "--in", self.testbed.name, "--mpirun", self.mpirun, "--",
              self.built(program), *map(str, options), "--columns=all"], env=dict(os.environ, **environment))
@@ -88,7 +88,7 @@ def swaps(wire, number):
 
 
 def in_turn(ours, bare, number):
-    """What both return, the second one called first if the number is odd."""
+    """Returns both results; the second one is called first if the number is odd."""
     if number % 2 == 0:
         return ours(), bare()
     found = bare()
@@ -110,8 +110,8 @@ def overhead(wire, number):
 
 
 def exposed(wire, number):
-    """What work doesn't hide of an all-reduce of 1 MiB, where messages are only announced before the
-    rank is back in MPI: all that TCP takes, but for what the filter's bucket gathers."""
+    """The part of an all-reduce of 1 MiB that work doesn't hide. Messages are only announced before the
+    rank is back in MPI: all that TCP takes, except what the filter's bucket gathers."""
     def ours():
         row, = wire.rows("overlap/overlap_iallreduce", "--data-driven", "--max-time=0.5",
                          f"--min-num-elts={BYTES // 8}", f"--max-num-elts={BYTES // 8}",
@@ -126,7 +126,7 @@ def exposed(wire, number):
 
 
 class Test(typing.NamedTuple):
-    """What makes pairs, by row, of a wire and a number of pairs; and the target of each row."""
+    """A source of pairs, by row, of a wire and a number of pairs; and the target of each row."""
 
     pairs: typing.Callable
     targets: dict

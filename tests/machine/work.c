@@ -1,6 +1,4 @@
-/*
- * Is the time of work linear in its units, and is it what the calibration says?
- */
+/* The time of work: linear in its units, and equal to the calibration. */
 #include "common/work/work.h"
 #include "common/clock/clock.h"
 #include "tests/machine/in_process.h"

@@ -26,7 +26,7 @@ static struct bc_samples stopped_rounds(int visits, double share)
     return samples;
 }
 
-/* Where most rounds have stops, their median differences say little. */
+/* If most rounds have stops, their median differences are useless. */
 TEST(excess_is_that_of_undisturbed_rounds)
 {
     for (int seldom = 0; seldom < 2; seldom++) {
@@ -40,7 +40,7 @@ TEST(excess_is_that_of_undisturbed_rounds)
     }
 }
 
-/* Where quantiles say something else, the interval is as wide. */
+/* The interval covers the difference of quantiles. */
 TEST(excess_depends_on_the_quantile)
 {
     struct bc_samples samples = {.count = 0};

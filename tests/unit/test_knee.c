@@ -54,7 +54,7 @@ TEST(outliers_do_not_matter)
     assert_near(fit.overhead_ns, 100.0, 1e-9);
 }
 
-/* Just below and above the knee, at 900 ns of work, an iteration takes longer than either says. */
+/* Just below and above the knee, at 900 ns of work, an iteration exceeds both. */
 TEST(the_knee_may_be_blurred)
 {
     static const struct knee_point points[] = {{200.0, 1000.0}, {500.0, 1000.0},  {890.0, 1030.0},

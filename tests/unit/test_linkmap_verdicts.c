@@ -1,5 +1,5 @@
 /*
- * What linkmap says of links that are made up: their groups, and what is out of line. Each rank is
+ * Verdicts of linkmap on links that are made up: their groups, and suspects. Each rank is
  * a point, for POINTS ranks. The program's own links are in tests/virtual/linkmap_test.py.
  */
 #include "ranks.h"
@@ -10,7 +10,7 @@
 
 enum { POINTS = 9 };
 
-/* What a link takes that nothing is wrong with, give or take the jitter. */
+/* Time of a faultless link, and its jitter. */
 #define USUAL_NS 1000.0
 #define JITTER_NS 5.0
 
@@ -59,7 +59,7 @@ void linkmap_time_link(const struct linkmap_links *links, int partner, bool lead
     times_ns[LINKMAP_IN] = factor * time_in(alone_ns, links->one_way, partner, links->points->own);
 }
 
-/* ---- what is said of them -------------------------------------------------------------------- */
+/* ---- verdicts -------------------------------------------------------------------------------- */
 
 /* Of the last judge(). */
 static struct {
@@ -233,7 +233,7 @@ TEST(verdicts_of_links)
     }
 }
 
-/* Chance makes anything suspected in as few of DRAWS jobs as alpha says. */
+/* Chance makes suspects in a share of jobs that alpha limits. */
 TEST(chance_is_suspected_as_seldom_as_alpha_says)
 {
     static const struct {

@@ -72,8 +72,8 @@ static void make_bursts(double rate, double min_us, double max_us)
     }
 }
 
-/* A clock: gaps that are the same but for `jitter_s`, or that count from the last stop. Returns how
-   many stops can be seen. */
+/* Makes a clock: gaps that are the same except `jitter_s`, or that count from the last stop.
+   Returns the number of stops that can be seen. */
 static int make_clock(double period_s, double jitter_s, bool drifts, double length_us)
 {
     double due_s = period_s * uniform();
@@ -92,7 +92,7 @@ static int by_begin(const void *a, const void *b)
     return (left->begin_ns > right->begin_ns) - (left->begin_ns < right->begin_ns);
 }
 
-/* What was made, as a rank would see it: in order, and no stop in another one. */
+/* Returns the made stops as a rank sees them: in order, and no stop in another one. */
 static struct noise_stops as_seen(void)
 {
     static struct noise_watch visits[VISITS];
@@ -269,7 +269,7 @@ static struct noise_rate *rate(int rank, int row, int class)
     return &rates[(rank * ROWS + row) * NOISE_CLASSES + class];
 }
 
-/* So many stops a second, of one length, give or take chance and what visits differ by. */
+/* Adds stops of one length at a rate, with chance and differences of visits. */
 static void add_rate(int rank, double per_s, double length_ns, double unsteady)
 {
     for (int visit = 0; visit < VISITS; visit++) {
@@ -331,7 +331,7 @@ TEST(the_rank_that_has_more)
     assert_true(right >= 0.9 * trials);
 }
 
-/* What visits differ by is in the intervals, which parts of a visit don't show. */
+/* Differences of visits are in the intervals; parts of a visit don't show them. */
 TEST(intervals_are_over_visits)
 {
     enum { LAUNCHES = 100 };
@@ -398,7 +398,7 @@ TEST(a_clock_that_one_rank_missed)
     assert_int_equal(uneven.rank, MORE);
 }
 
-/* Another rank has a clock of its own and is stopped for longer, all stops counted. */
+/* Another rank has its own clock, and loses more time in all its stops. */
 TEST(beside_a_rank_with_a_clock)
 {
     enum { RANKS = 2, MORE = 1 };

@@ -1,5 +1,4 @@
-/* What is made of readings of the clock: stops, their lengths, and the time that is lost in cells.
- */
+/* Stops from readings of the clock, their lengths, and the time that is lost in cells. */
 #include "helpers.h"
 
 #include "noise/rank_stops.h"
@@ -112,7 +111,7 @@ TEST(cells_of_stops)
     assert_int_equal(noise_fill_cells(&stops, 0, 0.0, 100.0, cells, 4), 4);
     for (int i = 0; i < 4; i++)
         assert_true(fabsf(cells[i] - wanted[i]) < 1e-3F);
-    /* The next cells go on with the stop that isn't over. */
+    /* The next cells continue with the stop that isn't over. */
     memset(cells, 0, sizeof cells);
     assert_int_equal(noise_fill_cells(&stops, 4, 400.0, 100.0, cells, 4), 4);
     assert_true(fabsf(cells[0] - 100.0F) < 1e-3F);

@@ -43,7 +43,7 @@ static bool contains(const int *list, int count, int value)
     return false;
 }
 
-/* Whether the lists of rank 0 name different ranks and not rank 0, by comparing all. */
+/* True if the lists of rank 0 name different ranks and not rank 0, by comparing all. */
 static bool look(int ranks, int count, int stride)
 {
     int sends[RANKS_MAX], receives[RANKS_MAX];

@@ -1,4 +1,4 @@
-/* What is moved, and which ranks move it: the sweeps and arrangements of pingpong; and which sizes
+/* Data and ranks of pingpong: sweeps and arrangements; and the sizes that
    fit into memory. */
 #include "command_line.h"
 

@@ -1,4 +1,4 @@
-"""What the wire itself does: two processes exchange messages over one TCP connection, without MPI.
+"""The wire itself: two processes exchange messages over one TCP connection, without MPI.
 The truth that the tests on the two-host testbed hold benchmarks against.
 
 usage: tcp_exchange.py server PORT

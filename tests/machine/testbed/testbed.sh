@@ -34,7 +34,7 @@ usage: testbed.sh check
        testbed.sh exec NAME HOST COMMAND...
        testbed.sh down [-q] NAME
 
-check  says whether a testbed can be had here.
+check  reports if a testbed can be made here.
 run    runs PROGRAM as an MPI job over both hosts, half the ranks on each: in a
        testbed of its own, or with --in in the one that 'up NAME' made.
 up     makes a testbed and leaves it; 'down NAME' ends what runs in it and removes it.
@@ -63,11 +63,11 @@ show() {
 }
 
 # Runs a command that making a testbed needs. Where it fails the machine doesn't
-# allow testbeds, and what the command said is the reason.
+# allow testbeds, and the command's message is the reason.
 must() {
     show "$@"
-    if ! said=$("$@" 2>&1); then
-        cannot_run "'$*': $(echo "$said" | head -n 1)"
+    if ! message=$("$@" 2>&1); then
+        cannot_run "'$*': $(echo "$message" | head -n 1)"
     fi
 }
 
@@ -213,7 +213,7 @@ case $mode in
 check | run | up | exec | down) shift ;;
 -h | --help) usage && exit 0 ;;
 '') usage >&2 && exit 2 ;;
-*) wrong_usage "'$mode' is no command: use check, run, up, exec or down (--help says more)" ;;
+*) wrong_usage "'$mode' is no command: use check, run, up, exec or down (see --help)" ;;
 esac
 
 rate=1gbit
@@ -228,7 +228,7 @@ while [ "$mode" != exec ] && [ $# -gt 0 ]; do
     -h | --help) usage && exit 0 ;;
     -q) quiet=yes && shift && continue ;;
     --rate | --burst | --mtu | --ranks | --mpirun | --in) ;;
-    -*) wrong_usage "'$1' is no option (--help says more)" ;;
+    -*) wrong_usage "'$1' is no option (see --help)" ;;
     *) break ;;
     esac
     [ $# -ge 2 ] || wrong_usage "$1 needs a value"
