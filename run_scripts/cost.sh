@@ -1,4 +1,4 @@
 #!/bin/sh
-# What communication costs a program, from its monitor's report and results. --help says how.
+# The communication cost of a program, from its monitor's report and results. --help: its options.
 . "$(dirname -- "$0")/lib.sh"
 commcost cost "$@"

@@ -1,12 +1,11 @@
-# Shell functions that the project's scripts share. POSIX sh; sourced by scripts in folders of
-# the source tree, whose top is then COMMCOST_TOP. Others set that before.
+# Shell functions of the project's scripts. POSIX sh. Scripts in folders of the source tree get its top as COMMCOST_TOP;
+# other scripts set that before.
 # shellcheck shell=sh
 
 # A closed stderr is no reason to end.
 true >&2 || exec 2>/dev/null
 
-# cd goes where it is told to.
-unset CDPATH
+unset CDPATH # cd must not leave this tree
 top=$(cd -- "$(dirname -- "$0")/.." && pwd) || top=
 [ ! -r "$top/run_scripts/lib.sh" ] || COMMCOST_TOP=$top
 
@@ -16,7 +15,7 @@ run() {
     "$@"
 }
 
-# complain TEXT...: one line on stderr, whatever a user's value in it holds.
+# complain TEXT...: prints one line to stderr, without control characters.
 complain() {
     {
         printf '%s: %.500s' "$(basename "$0")" "$*" | LC_ALL=C tr '[:cntrl:]' '?'
@@ -36,13 +35,17 @@ misused() {
     exit 2
 }
 
+need_python() {
+    command -v python3 >/dev/null 2>&1 || die "there is no python3: install it (Debian: python3)"
+}
+
 # commcost COMMAND [OPTION]...: continues as a command of run_scripts/commcost, which is written in Python.
 commcost() {
-    command -v python3 >/dev/null 2>&1 || die "there is no python3: install it (Debian: python3)"
+    need_python
     exec python3 "$COMMCOST_TOP/run_scripts/commcost" "$@"
 }
 
-# help_if_asked "$@": prints the comment at the script's top and ends it, where that is asked for.
+# help_if_asked "$@": prints the comment at the script's top and ends it, for --help.
 help_if_asked() {
     case ${1:-} in
     -h | --help)
@@ -52,8 +55,7 @@ help_if_asked() {
     esac
 }
 
-# Installs those of the Debian packages given that are missing. On a system
-# without apt-get it does nothing: what is missing will be named by the build.
+# Installs missing ones of these Debian packages. Does nothing without apt-get: the build will name them.
 install_missing() {
     command -v apt-get >/dev/null 2>&1 || return 0
     missing=
@@ -70,8 +72,8 @@ install_missing() {
     apt_get install -y -q --no-install-recommends $missing
 }
 
-# apt_get WORD...: apt-get as root. sudo drops variables, so those that are about proxies are passed on by name. Their
-# values, which may hold a password, aren't printed.
+# apt_get WORD...: runs apt-get as root. sudo drops variables, so those of proxies are passed by name. Their values, which
+# may hold a password, aren't printed.
 apt_get() {
     echo "+ ${as_root:+$as_root }apt-get $*" >&2
     set -- apt-get "$@"
@@ -82,8 +84,8 @@ apt_get() {
     $as_root env DEBIAN_FRONTEND=noninteractive "$@"
 }
 
-# ranks_met LAUNCHER [FOLDER]: how many ranks each of two processes finds that the launcher starts with the library of
-# $wrapper; nothing where that can't be tried. The launcher is looked for in the folder first.
+# ranks_met LAUNCHER [FOLDER]: prints the ranks that each of two processes finds if the launcher starts them with the
+# library of $wrapper; nothing if that can't be tried. The folder comes before PATH.
 ranks_met() (
     PATH=${2:+$2:}$PATH
     command -v "$1" >/dev/null 2>&1 || exit 0
@@ -100,7 +102,7 @@ int main(int argc, char **argv)
     return MPI_Finalize();
 }
 END
-    # A word a line, which may have blanks and *.
+    # A word a line, maybe with blanks and *.
     set -f
     IFS='
 '
@@ -111,16 +113,16 @@ END
     rm -rf "$scratch"
 )
 
-# Sets wrapper: $MPICC, else MPICH's by its own name (Debian's mpicc may be any library's), or whatever mpicc there is.
-# Where MPICH's launcher starts each rank as a job of its own, MPICH was built for PMIx, as Ubuntu 24.04's is
-# (https://bugs.launchpad.net/bugs/2072338): launcher is then one that speaks PMIx, else the library is Open MPI.
+# Sets wrapper: $MPICC, else MPICH's by its own name (Debian's mpicc may be any library's), else mpicc. An MPICH built for
+# PMIx, as Ubuntu 24.04's (https://bugs.launchpad.net/bugs/2072338), has a launcher that starts each rank as a job of its
+# own: launcher is then one that speaks PMIx, else the library is Open MPI.
 choose_mpi() {
     mpicc=${MPICC:-mpicc.mpich}
     [ -n "${MPICC:-}" ] || command -v mpicc.mpich >/dev/null 2>&1 || mpicc=mpicc
     wrapper=$(command -v "$mpicc") || die "no compiler wrapper $mpicc: install an MPI library, or set MPICC"
     case $wrapper in /*) ;; *) wrapper=$PWD/$wrapper ;; esac
     launcher=
-    # Other launchers than the library's own are not ours to choose.
+    # The user or Slurm chooses the launcher.
     [ -z "${LAUNCH:-}${SLURM_JOB_ID:-}" ] || return 0
     own=mpirun${wrapper##*mpicc}
     [ "$(ranks_met "$own" "$(dirname "$wrapper")")" = 1 ] || return 0
@@ -143,7 +145,7 @@ build_tree() {
     folder=$1
     shift
     choose_mpi
-    # A folder that this made for another MPI library is made again. CMake refuses one that a user made.
+    # Makes a folder of its own again for another MPI library. CMake refuses a user's folder.
     library="$wrapper $(readlink -f "$wrapper")"
     if [ -e "$folder/mpicc" ] && [ "$(cat "$folder/mpicc")" != "$library" ]; then
         run rm -rf "$folder"
@@ -157,8 +159,8 @@ build_tree() {
     run cmake --build "$folder" -j "$(getconf _NPROCESSORS_ONLN)"
 }
 
-# launch_words BUILD_FOLDER: the words that start a job of a sweep, a line each: those of $LAUNCH, else those of the
-# suite (run_scripts/commcost/suite/launchers.py).
+# launch_words BUILD_FOLDER: prints the words that start a sweep's job, a line each: those of $LAUNCH, else the suite's
+# (run_scripts/commcost/suite/launchers.py).
 launch_words() {
     # shellcheck disable=SC2086  # a list of words
     words=$(if [ -n "${LAUNCH:-}" ]; then printf '%s\n' $LAUNCH; else commcost launcher "$1"; fi) || exit 1
@@ -167,9 +169,8 @@ launch_words() {
     echo "$words"
 }
 
-# passing_signals COMMAND...: runs it and passes on the signals that come, SIGINT as
-# SIGTERM (what runs in the background has SIGINT ignored). Its exit status. signalled is
-# then the name of the last one, or empty.
+# passing_signals COMMAND...: runs it and passes signals on, SIGINT as SIGTERM (background processes ignore SIGINT).
+# Returns its exit status. signalled: the name of the last signal, or empty.
 # shellcheck disable=SC2034 # signalled is for the caller
 passing_signals() {
     signalled=
@@ -181,7 +182,7 @@ passing_signals() {
     while :; do
         passed_status=0
         wait "$passed_to" || passed_status=$?
-        # A signal ends the wait, not the command.
+        # A signal interrupts the wait only.
         [ "$passed_status" -gt 128 ] || break
         kill -0 "$passed_to" 2>/dev/null || break
     done

@@ -1,15 +1,15 @@
 #!/bin/sh
-# mpi_overhead over message sizes: 0, 2, 4 ... 4 MiB. The result, one TSV file,
-# goes to stdout or to --output=FILE; where and when it ran, to stderr.
+# Runs mpi_overhead with all message sizes: 0, 2, 4 ... 4 MiB. The result, one TSV file, goes
+# to stdout or to --output=FILE; host and folder go to stderr.
 #
 # usage: mpi_overhead_sweep.sh [MPI_OVERHEAD OPTION]...
 #   for example: mpi_overhead_sweep.sh --recv --output=recv.tsv
 #   The options are those of `mpi_overhead --help`.
 #
 # Environment:
-#   LAUNCH   how to start a job of an even number of processes; default: srun in
-#            a Slurm job, else 2 processes with the mpirun that the build found
-#   PROGRAM  the program; default: build/mpi_overhead/mpi_overhead
+#   LAUNCH   words that start an even number of processes (default: srun under Slurm, else 2
+#            processes with the build's mpirun)
+#   PROGRAM  the program (default: build/mpi_overhead/mpi_overhead)
 set -eu
 
 . "$(dirname -- "$0")/lib.sh"

@@ -1,4 +1,4 @@
 #!/bin/sh
-# Draws the results of the benchmarks with gnuplot. --help says how.
+# Draws the results of the benchmarks with gnuplot. --help: its options.
 . "$(dirname -- "$0")/lib.sh"
 commcost plot "$@"

@@ -1,19 +1,17 @@
 #!/bin/sh
-# Installs missing packages, builds commcost, measures this machine, and prints the scorecard:
-# latency, bandwidth, host overhead and message rate, the costs of a barrier, an allreduce, a
-# broadcast and a halo exchange, the gain of non-blocking calls, and the time lost to
-# interruptions.
+# Installs missing packages, builds commcost, measures this machine, and prints a scorecard:
+# latency, bandwidth, host overhead, message rate, barrier, halo exchange, collectives, gain of
+# non-blocking calls, and noise.
 #
 # usage: quickstart.sh [--all] [--ranks=N] [--output=FOLDER | --resume=FOLDER]
-#   --ranks=N        number of ranks (default: the cores, or the quota of the control group,
-#                    2 to 8)
-#   --output=FOLDER  folder of the results (default: results/DATE_TIME)
+#   --all            launch every program once
+#   --ranks=N        number of ranks (default: the cores, 2 to 8)
+#   --output=FOLDER  results folder (default: results/DATE_TIME)
 #   --resume=FOLDER  resume an interrupted run
-#   --all            launch every program once, also all collectives, the monitor and the links
 #
-# Takes at most three minutes with the build on two cores: six launches of each program. The
+# Takes at most three minutes on two cores, with the build: six launches of each program. The
 # folder gets a .tsv file for each program, summary.tsv for spreadsheets, report.md and
-# report.html. run_suite.sh has more ways to measure.
+# report.html. run_suite.sh has more options.
 #
 # Environment: MPICC (compiler wrapper), RANKS (as --ranks).
 set -eu
@@ -41,11 +39,11 @@ case $results in
 *) results=$PWD/$results ;;
 esac
 if [ "$where" = --output ]; then
-    # A resumed folder has its own.
+    # A resumed folder has these options.
     measured=${measured:---essentials}
     ranks=${ranks:-${RANKS:-}}
 elif [ ! -s "$results/suite/options" ]; then
-    misused "--resume: no suite in '$results': use --output"
+    misused "--resume: '$results' is no folder of quickstart.sh: use --output"
 fi
 case ${ranks:-2} in
 *[!0-9]* | 0* | 1 | ???????*) misused "--ranks, or RANKS: '$ranks' is not a number of 2 to 999999" ;;
@@ -56,9 +54,10 @@ if [ -z "${MPICC:-}" ]; then
     install_missing gcc libc6-dev make cmake git mpich libmpich-dev \
         gnuplot-nox python3
 fi
+need_python
 build_tree "$build" -DBUILD_TESTING=OFF >"$build.log" || die "the build failed: see above, and $build.log"
 
-# Each of two calls in the same second gets its own folder.
+# Two calls in one second get different folders.
 if [ -z "$results" ]; then
     mkdir -p "$COMMCOST_TOP/results"
     begun=$COMMCOST_TOP/results/$(date +%Y-%m-%d_%H%M%S)
@@ -71,7 +70,7 @@ if [ -z "$results" ]; then
     done
 fi
 
-# The suite prints its duration and progress. A failed launch does not keep the other results from the report.
+# A failed launch doesn't prevent the report.
 status=0
 passing_signals commcost quickstart ${measured:+"$measured"} --build="$build" ${ranks:+"--ranks=$ranks"} \
     "$where=$results" || status=$?

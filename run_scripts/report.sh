@@ -1,4 +1,4 @@
 #!/bin/sh
-# Makes one HTML page of results: what they say in short, pictures and tables. --help says how.
+# Makes one HTML page of results, with scorecard, pictures and tables. --help: its options.
 . "$(dirname -- "$0")/lib.sh"
 commcost report "$@"

@@ -1,4 +1,4 @@
 #!/bin/sh
-# Writes the report of results as Markdown. --help says how.
+# Writes the report of results as Markdown. --help: its options.
 . "$(dirname -- "$0")/lib.sh"
 commcost report_text "$@"

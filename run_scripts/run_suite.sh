@@ -1,5 +1,4 @@
 #!/bin/sh
-# Runs the benchmarks, all or some, several times in turn, and puts the results
-# together. --help says how.
+# Runs the benchmarks several times, one after the other, and merges the results. --help: its options.
 . "$(dirname -- "$0")/lib.sh"
 commcost suite "$@"

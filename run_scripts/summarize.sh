@@ -1,4 +1,4 @@
 #!/bin/sh
-# Puts all launches of all benchmarks into one table for spreadsheets. --help says how.
+# Prints one table of all launches of all benchmarks, for spreadsheets. --help: its options.
 . "$(dirname -- "$0")/lib.sh"
 commcost summarize "$@"

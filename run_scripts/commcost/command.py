@@ -97,7 +97,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_with_base(self, words):
         """Returns the options, and as `paths` one result and that of --base, if given."""
-        self.add_argument("--base", metavar="BASE_RESULTS", help="what to show beside them, to compare with")
+        self.add_argument("--base", metavar="BASE_RESULTS", help="results to compare with")
         options = self.parse_with_results(words, 1)
         options.paths += [options.base] if options.base else []
         return options
@@ -126,17 +126,17 @@ class Parser(argparse.ArgumentParser):
         sys.exit(EXIT_USAGE)
 
 
-def beside(path, output, default):
+def output_path(path, output, default):
     """Returns `output` if given, else `default`, a path beside the result. UsageError if the result is a pipe."""
     if not (output or os.path.isdir(path) or os.path.isfile(path)):
-        raise UsageError(f"'{path:.200}' is no file to put anything beside: use --output")
+        raise UsageError(f"'{path:.200}' is no file or folder: use --output")
     return output or default
 
 
 _inputs = set()  # device and inode of each file that results were read from
 
 
-def note_input(stream):
+def protect_input(stream):
     """Records a file that is open for reading: no output may replace it."""
     file = os.fstat(stream.fileno())
     if stat.S_ISREG(file.st_mode):
@@ -159,13 +159,12 @@ def write_to(path, text, is_named=True):
         sys.stdout.write(text)
         return
     if is_input(path, is_named):
-        raise UsageError(f"--output: '{path:.200}' is one of the results that were read: use another file")
+        raise UsageError(f"--output: '{path:.200}' is an input: use another file")
     try:
         replace_file(path, text, is_named)
     except OSError as error:
         if is_named and error.errno not in (errno.ENOSPC, errno.EDQUOT):
-            raise UsageError(f"--output: cannot write '{path:.200}': {error.strerror}: use a file that can be written"
-                             ) from None
+            raise UsageError(f"--output: cannot write '{path:.200}': {error.strerror}: use another file") from None
         raise Failure(f"output was lost: cannot write '{path:.200}': {error.strerror}") from None
 
 

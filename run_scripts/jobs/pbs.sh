@@ -1,14 +1,13 @@
 #!/bin/sh
-# The suite as a PBS job. qsub has no options for the script, so those of run_suite.sh are
-# in the variable SUITE, with blanks between them (so --options=halo:--local=10 has none):
+# Runs the suite as a PBS job. The variable SUITE has the options of run_suite.sh, separated by
+# blanks (so --options=halo:--local=10 has none):
 #
 #   export SUITE="--benchmarks=overlap,halo --runs=10"
 #   qsub -l select=16:ncpus=32:mpiprocs=32 -v SUITE run_scripts/jobs/pbs.sh
 #
-# The results go to results/pbs-JOB in the folder where it was submitted, or where SUITE has
-# --output=FOLDER. When the job's time is up before the suite is done, submit it again
-# with SUITE="--resume=FOLDER", and the options that the suite's last line adds. Submit it in
-# the top folder of commcost, or set COMMCOST_TOP with -v.
+# Submit it in the top folder of commcost, or set COMMCOST_TOP with -v. The results go to
+# results/pbs-JOB in that folder, or to --output=FOLDER. If the job ends before the suite, submit
+# it again with SUITE="--resume=FOLDER", and the options that the suite's last line adds.
 #
 #PBS -N commcost
 #PBS -l select=2:ncpus=8:mpiprocs=8
@@ -21,7 +20,7 @@ set -eu
 if [ -z "${PBS_O_WORKDIR:-}" ]; then
     . "$(dirname -- "$0")/../lib.sh"
     help_if_asked "$@"
-    misused "this is no PBS job: submit it with qsub (--help says how)"
+    misused "this is no PBS job: submit it with qsub (see --help)"
 fi
 COMMCOST_TOP=${COMMCOST_TOP:-$PBS_O_WORKDIR}
 if [ ! -r "$COMMCOST_TOP/run_scripts/lib.sh" ]; then
@@ -32,8 +31,7 @@ fi
 . "$COMMCOST_TOP/run_scripts/lib.sh"
 cd "$PBS_O_WORKDIR"
 
-# PBS sends SIGTERM when the time is up, and soon after that SIGKILL: the suite leaves
-# out what wouldn't end a minute before, where PBS says how long the job may take.
+# PBS sends SIGTERM at the end of the job's time, and soon SIGKILL. If the time is known, the suite ends a minute before.
 budget=
 if [ "${PBS_WALLTIME:-0}" -gt 120 ] 2>/dev/null; then
     budget=--budget=$((PBS_WALLTIME - 60))

@@ -1,14 +1,13 @@
 #!/bin/sh
-# The suite as a Slurm job. Options of sbatch come before this file's name, those of
+# Runs the suite as a Slurm job. Options of sbatch come before this file's name, those of
 # run_suite.sh after it:
 #
 #   sbatch -N 16 --ntasks-per-node=32 run_scripts/jobs/slurm.sh --benchmarks=overlap
 #
-# The results go to results/slurm-JOB in the folder where it was submitted, or to
-# --output=FOLDER. The suite ends half a minute before the job's time is up, or after the current
-# launch if somebody sends USR1 (scancel --batch --signal=USR1 JOB). The job is then queued again
-# and resumes the suite, as it does when it is requeued for another reason. Two nodes at least,
-# so that there is a network to measure.
+# The results go to results/slurm-JOB in the folder of submission, or to --output=FOLDER. The
+# suite ends half a minute before the job's time is up, or after the current launch on USR1
+# (scancel --batch --signal=USR1 JOB). The job then returns to the queue and resumes the suite,
+# as after any requeue. Use at least two nodes: with one there is no network to measure.
 #
 #SBATCH --job-name=commcost
 #SBATCH --nodes=2
@@ -22,9 +21,9 @@ set -eu
 if [ -z "${SLURM_JOB_ID:-}" ]; then
     . "$(dirname -- "$0")/../lib.sh"
     help_if_asked "$@"
-    misused "this is no Slurm job: submit it with sbatch (--help says how)"
+    misused "this is no Slurm job: submit it with sbatch (see --help)"
 fi
-# Slurm runs a copy of this file; where it was it knows, by its path and words in one, either of which may have blanks.
+# Slurm runs a copy of this file. Its path and words stand in one line, either may have blanks.
 if [ -z "${COMMCOST_TOP:-}" ]; then
     script=$(scontrol show job --oneliner "$SLURM_JOB_ID" |
         sed -n 's/.* Command=\(.*\) WorkDir=.*/\1/p')
@@ -49,12 +48,12 @@ status=0
 passing_signals sh "$COMMCOST_TOP/run_scripts/run_suite.sh" --output="$results" "$@" ||
     status=$?
 
-# The suite can be resumed; not again and again where a launch takes longer than the job may.
+# Not requeued if no launch fits into the job's time.
 if [ "$status" -eq 3 ]; then
     if [ "$(finished)" -gt "$before" ]; then
         run scontrol requeue "$SLURM_JOB_ID"
         exit 0
     fi
-    echo "No launch ended in the job's time: give it more" >&2
+    echo "No launch ended in the job's time: use a longer --time" >&2
 fi
 exit "$status"

@@ -203,7 +203,7 @@ SUITE = {"options": "--runs=3\n--quick\n--vary=A=1,2\n--ranks=2\n--hosts=a,b\n--
 # Words of command lines and variables: what reads them, and a good value.
 WORDS = {
     "duration": (launch_options.duration, "1:30:00"), "limit": (launch_options.limit, "90s"), "count": (launch_options.count, "6"),
-    "sizes": (launch_options.list_of(launch_options.size_that(lambda size: True), "use sizes"), "8,64K,4M"),
+    "sizes": (launch_options.list_of(launch_options.sizes(lambda size: True), "use sizes"), "8,64K,4M"),
     "ranks": (launch_options.list_of(tune.ranks_of, "use numbers"), "4,16"), "seconds": (tune.seconds_of, "0.1"),
     "what if": (program_account.what_if, "latency=-20%,bandwidth=x2"), "percent": (command.percent(0, 100), "5 %"),
     "program options": (suite_options.program_options, "halo: --local=10,50 --max-time=1.5"),

@@ -65,7 +65,7 @@ class Pasted(SuiteCase):
 
     def test_suite(self):
         said = self.start("run_suite.sh", *self.suite_words(), status=1).stderr
-        said = self.paste(said, "To try again what failed").stderr
+        said = self.paste(said, "To repeat failed launches").stderr
         assert "2 of 2 launches have their result" in said
         assert self.paste(said, "To make a page").stdout == f"{self.results}/report.html\n"
         for text in (self.paste(said, "To read it").stdout, read(self.results / "report.html")):
@@ -101,7 +101,7 @@ class Pasted(SuiteCase):
         (self.suite.folder / "started.once").touch()
         self.start("run_suite.sh", *self.suite_words())
         done = self.start("run_suite.sh", f"--resume={self.results}", status=2)
-        again, = re.findall("it was begun with (.*): that is not taken", done.stderr)
+        again, = re.findall("--resume: (.*) is not taken", done.stderr)
         done = call(["sh", "-c", f"{shlex.quote(str(self.odd / 'run_scripts/run_suite.sh'))} "
                      f"--resume={shlex.quote(str(self.results))} {again}"], cwd="/", env=self.suite.environment)
         assert done.returncode == 0, done.stderr

@@ -52,7 +52,7 @@ class Plan(SuiteCase):
                                                 status=1).stderr
         # What is varied isn't taken from a folder: a variable may name a program.
         done = self.suite.run(f"--resume={self.suite.results}", "--runs=4", status=2)
-        assert "--vary=A=1,2: that is not taken from a results folder, give it again" in done.stderr
+        assert "--vary=A=1,2 is not taken from a results folder: give it again" in done.stderr
         self.suite.run(f"--resume={self.suite.results}", "--runs=4", "--vary=A=1,2")
         self.suite.assert_kept(before)
 

@@ -145,8 +145,8 @@ class Matrix(Base):
         self.near(float(rows["host overhead", "device", 8]["time_us"]), overhead_us, 0.005 * overhead_us, "overhead")
         for name, message in MESSAGES.items():
             self.assertIn(message, rows[name, "device", 8]["message"])
-        self.assertIn("The claim is false: 8 of 17 launches with buffers there didn't work.", out)
-        self.assertIn("staged pays", next(line for line in out.splitlines() if line.startswith("MPI_Put ")))
+        self.assertIn("The claim is false: 8 of 17 launches with such buffers failed.", out)
+        self.assertIn("staged faster", next(line for line in out.splitlines() if line.startswith("MPI_Put ")))
         self.assertLessEqual(max(map(len, out.splitlines())), 100)
         page = xml.etree.ElementTree.parse(os.path.join(self.results, "matrix.html"))
         self.assertIn("crash (SIGSEGV)", "".join(page.getroot().itertext()))
@@ -170,7 +170,7 @@ class Matrix(Base):
     def test_claims(self):
         """The truth and lies, by both ways in which a library says it."""
         for name, variables, works, sentence in (
-                ("true", {"MODEL_DEVICE_CLAIM": 1}, True, None), ("modest", {}, True, "works better than it says"),
+                ("true", {"MODEL_DEVICE_CLAIM": 1}, True, None), ("modest", {}, True, "works better than it claims"),
                 ("key", {"MODEL_MEMORY_KINDS": "mpi,system,cuda:device"}, False, "The claim is false: 1 of 1 launch "),
                 ("honest", {"MODEL_MEMORY_KINDS": "mpi,system"}, False, None)):
             with self.subTest(name):

@@ -14,7 +14,7 @@ from commcost.scorecard.card_text import text_of
 
 def path_beside(result, ending, output=None):
     """Where a report goes: to `output` if given, else beside the result."""
-    return command.beside(result, output, os.path.join(result, "report." + ending) if os.path.isdir(result) else
+    return command.output_path(result, output, os.path.join(result, "report." + ending) if os.path.isdir(result) else
                           re.sub(r"\.tsv$", "", result) + "." + ending)
 
 

@@ -13,7 +13,7 @@ import os
 import re
 import typing
 
-from commcost.command import UsageError, note_input, plain
+from commcost.command import UsageError, protect_input, plain
 from commcost.result import foreign_outputs
 from commcost.words import listed, parsed_number
 
@@ -96,7 +96,7 @@ class Result:
         self._hash = hashlib.blake2b(digest_size=16)
         try:
             self._stream = open(path, "rb")
-            note_input(self._stream)
+            protect_input(self._stream)
         except OSError as error:
             raise self._unreadable(error) from None
         try:

@@ -41,4 +41,4 @@ def caveats_of(tables, parts, lost):
         runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
         seconds = seconds_of(tables) * (runs - launches) / launches
         yield card_table.DECIDE.format(f" ({in_words(seconds)})" if seconds else "",
-                                       suite_options.resuming_with(tables.paths[NEW], f"--runs={runs}"))
+                                       suite_options.resume_command(tables.paths[NEW], f"--runs={runs}"))

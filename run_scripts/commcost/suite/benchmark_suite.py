@@ -23,7 +23,7 @@ def run_suite(argv, opened=Result):
             text, _ = summary_table.summarize([path], opened=opened)
             replace_file(os.path.join(path, "summary.tsv"), text)
         except (ResultError, OSError):
-            pass  # there is nothing to be put together, or no space: the results say so
+            pass  # no results, or no space
 
     options = read_options(argv)
     settings = suite_plan.settings_of(options.vary)
@@ -37,7 +37,7 @@ def run_suite(argv, opened=Result):
     job = launchers.Job(ranks, options.ranks_per_node, options.hosts, options.bind, has_threads)
     made = suite_plan.make_plan(options, job, settings)
     if made.missing:
-        say("Left out, since not built: " + " ".join(made.missing))
+        say("Not built, left out: " + " ".join(made.missing))
     suite = Suite(options, made, ranks, argv, write_summary)
     if options.dry_run:
         suite.dry_run()

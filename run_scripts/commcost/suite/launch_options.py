@@ -14,10 +14,9 @@ KEPT_PLACE = ("launcher", "ranks", "ranks_per_node", "hosts", "bind")  # in the 
 FLAGS = ("--quick", "--essentials")
 REPEATED = ("options", "vary", "choices")
 # Options that --resume takes from a folder, whatever their value.
-TAKEN = ("benchmarks", "runs", "quick", "essentials", "limit", "ranks", "ranks-per-node", "operations", "sizes",
+TRUSTED = ("benchmarks", "runs", "quick", "essentials", "limit", "ranks", "ranks-per-node", "operations", "sizes",
          "min-gain", "launches", "max-time", "programs", "memory")
-RANKS_HELP = ("default: Slurm's tasks, PBS's slots, all of the hosts, or this machine's cores (2 to 8; hardware "
-              "threads of one core count once), or fewer where a control group's quota gives less time")
+RANKS_HELP = "default: all of the job or the hosts, else this machine's cores, 2 to 8"
 OF_FILES = ("--dump-samples", "--exclude")  # of programs, which write a file
 
 
@@ -59,7 +58,7 @@ def limit(value):
     return seconds
 
 
-def folder_there(value):
+def existing_folder(value):
     if not os.path.isdir(text(value)):
         raise argparse.ArgumentTypeError(f"no folder '{value:.200}'")
     return os.path.abspath(value)
@@ -79,7 +78,7 @@ def list_of(taken, what):
     return parse
 
 
-def size_that(fits):
+def sizes(fits):
     """Makes the argument of list_of for sizes like 8, 64K and 4M that fits(size)."""
     def taken(word):
         found = re.fullmatch("([0-9]{1,9})([KMG]?)", word)
@@ -88,30 +87,21 @@ def size_that(fits):
     return taken
 
 
-def add_shared(made, output, again, **ranks):
-    """Adds the options of all scripts that launch programs: where to run, and where results go. `again`: further
-    options that --resume needs again; `ranks`: add_argument's words for --ranks. Returns the last group's
-    add_argument."""
+def add_shared(made, output, **ranks):
+    """Adds the options of all scripts that launch programs: where to run, and where results go. `ranks`: add_argument's
+    words for --ranks. Returns the last group's add_argument."""
     add = made.add_argument_group("Where to run").add_argument
-    add("--launcher", metavar="WHICH", type=launcher, help="hydra, openmpi, srun, or a command "
-        "with words, like 'srun --mpi=pmi2'. One that is none of these three needs {ranks}, and may have "
-        "{ranks_per_node}, {nodes}, {hosts}, {bind}: 'aprun -n {ranks} -N {ranks_per_node}'. Default: "
-        "srun in a Slurm job, else the mpirun that goes with the build")
+    add("--launcher", metavar="WHICH", type=launcher, help="hydra, openmpi, srun, or a command with {ranks} "
+        "(default: srun under Slurm, else the build's)")
     add("--ranks", **ranks)
     add("--ranks-per-node", metavar="N", type=count)
-    add("--hosts", metavar="LIST", type=text, help="with commas")
-    add("--bind", metavar="TO", type=text, help="core, socket, none (as the launcher binds "
-        "by itself), or what the launcher takes. Default, but for srun and launchers with words: a core "
-        "for each thread of a rank, where there are as many and the MPI library has no threads of its "
-        "own")
-    add("--build", metavar="FOLDER", type=folder_there, help="default: build")
+    add("--hosts", metavar="LIST", type=text, help="hosts, with commas")
+    add("--bind", metavar="TO", type=text, help="core, socket, none or a word of the launcher (default: core)")
+    add("--build", metavar="FOLDER", type=existing_folder, help="default: build")
     add = made.add_argument_group("Where results go").add_argument
-    add("--output", metavar="FOLDER", type=text, help=f"default: results/{output}. A folder that was begun with the "
-        "same options and not finished is resumed: what is there isn't measured again, what was cut off is. "
-        "Other options are refused")
-    add("--resume", metavar="FOLDER", type=folder_there, help="resume that folder with the options that it was "
-        "begun with. What could lead elsewhere is to be given again: --build, unless it is the default; "
-        f"--launcher, unless it is hydra, openmpi, srun or the build's own{again}")
+    add("--output", metavar="FOLDER", type=text, help="results folder; resume an unfinished one "
+        f"(default: results/{output})")
+    add("--resume", metavar="FOLDER", type=existing_folder, help="resume this folder with its own options")
     return add
 
 
@@ -165,18 +155,16 @@ def resumed_words(made, kept, options):
     there = suite_folder.Folder(path)
     there.check()
     if not os.path.exists(there.of_suite("options")):
-        raise UsageError(f"--resume: {made.prog} has begun nothing in '{path:.200}'")
+        raise UsageError(f"--resume: '{path:.200}' is no folder of {made.prog}")
     lines = there.read("options").splitlines()
     for line in lines:
         if not is_kept(line, kept):
-            raise UsageError(f"--resume: '{path:.200}/suite/options' has a line that is no option of {made.prog}: "
-                             f"'{line:.200}'")
+            raise UsageError(f"--resume: '{line:.200}' in '{path:.200}/suite/options' is no option of {made.prog}")
     named = dict(word[2:].partition("=")[::2] for word in given)
     words = [line for line in lines if line[2:].partition("=")[0] not in named]
-    lacking = given_again(words, named.get("build") or own_build())
+    lacking = untrusted_options(words, named.get("build") or own_build())
     if lacking:
-        raise UsageError(f"--resume: it was begun with {to_paste(*lacking)}: that is not taken from a results folder, give "
-                         "it again")
+        raise UsageError(f"--resume: {to_paste(*lacking)} is not taken from a results folder: give it again")
     return words
 
 
@@ -186,14 +174,14 @@ def is_kept(line, kept):
         line in FLAGS or name.replace("-", "_") in kept and bool(equals and value))
 
 
-def given_again(words, build):
+def untrusted_options(words, build):
     """Returns the folder's options that --resume needs again: all of a name, to keep their order."""
     names = {word.partition("=")[0] for word in words
-             if not is_taken(word, own_build() if word.startswith("--build=") else build)}
+             if not is_trusted(word, own_build() if word.startswith("--build=") else build)}
     return [word for word in words if word.partition("=")[0] in names]
 
 
-def is_taken(word, build):
+def is_trusted(word, build):
     """True if --resume takes an option from the folder: not if it could start a foreign program, lead to another host,
     or name a file."""
     name, _, value = word[2:].partition("=")
@@ -205,7 +193,7 @@ def is_taken(word, build):
         return re.fullmatch("[A-Za-z][A-Za-z0-9_.,:=-]*", value) is not None
     if name == "options":
         return not names_any(value.partition(":")[2].split(), OF_FILES)
-    return name in TAKEN
+    return name in TRUSTED
 
 
 def names_any(words, options):
@@ -214,17 +202,17 @@ def names_any(words, options):
     return any(len(name) > 2 and option.startswith(name) for name in names for option in options)
 
 
-def begun_with(path, kept):
+def options_of(path, kept):
     """Returns the options of these names that a folder was begun with, as words; None if it was begun otherwise."""
     there = suite_folder.Folder(path)
     words = there.read("options").splitlines()
     return words if there.read("plan.tsv") and all(is_kept(word, kept) for word in words) else None
 
 
-def going_on(program, path, kept, *more):
+def resume_command(program, path, kept, *more):
     """Returns the command that resumes a folder, with more options."""
     build = next((word[len("--build="):] for word in kept if word.startswith("--build=")), own_build())
-    return to_paste(script(program), f"--resume={os.path.abspath(path)}", *given_again(kept, build), *more)
+    return to_paste(script(program), f"--resume={os.path.abspath(path)}", *untrusted_options(kept, build), *more)
 
 
 def main(words):

@@ -1,5 +1,5 @@
-"""A launch as a process. It has a session of its own, so that all of its processes can be ended, by the suite's signals or
-at its time limit. Signals are blocked and polled, so nothing wakes up while a program measures.
+"""A launch as a process. It has a session of its own, so that all of its processes can be ended, by the suite's signals
+or at its time limit. Signals are blocked and polled, so nothing wakes up while a program measures.
 """
 
 import os
@@ -7,8 +7,8 @@ import signal
 import subprocess
 import time
 
-ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # the launch in hand is ended
-ALL = (*ENDING, signal.SIGUSR1)                          # with SIGUSR1 it ends by itself
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # end the current launch
+ALL = (*ENDING, signal.SIGUSR1)                          # SIGUSR1 lets it finish
 TERM_S, KILL_S = 3.0, 5.0  # from SIGTERM to SIGKILL: of the suite's signals, of the time's end
 TIMED_OUT, KILLED = 124, 137
 

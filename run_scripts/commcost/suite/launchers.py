@@ -52,7 +52,7 @@ def slurm_number(name):
     """Returns a number from Slurm's environment; None without one."""
     text = os.environ.get(name, "")
     if text and not re.fullmatch("[1-9][0-9]{0,8}", text):
-        raise UsageError(f"{name}='{text}' is no number: give --ranks, and --ranks-per-node or --hosts")
+        raise UsageError(f"{name}='{text}' is no number: use --ranks, and --ranks-per-node or --hosts")
     return int(text) if text else None
 
 
@@ -64,13 +64,12 @@ def slurm_tasks():
         return tasks
     parts = [re.fullmatch(r"([1-9][0-9]{0,6})(?:\(x([1-9][0-9]{0,6})\))?", part) for part in by_node.split(",")]
     if not all(parts):
-        raise UsageError(f"{name}='{by_node}' is no list of numbers like '4(x2),3': give --ranks")
+        raise UsageError(f"{name}='{by_node}' is no list like '4(x2),3': use --ranks")
     counts = [(int(part.group(1)), int(part.group(2) or 1)) for part in parts]
     total, count = sum(number * times for number, times in counts), sum(times for _, times in counts)
     for other, known, found in (("SLURM_NTASKS", tasks, total), ("SLURM_JOB_NUM_NODES", nodes, count)):
         if known not in (None, found):
-            raise UsageError(f"{other}={known} contradicts {name}='{by_node}': give --ranks, and --ranks-per-node "
-                             "where there are several nodes")
+            raise UsageError(f"{other}={known} contradicts {name}='{by_node}': use --ranks and --ranks-per-node")
     # Without a number of tasks these are logical processors.
     return total if tasks is not None else min(total, count * cores_of_node())
 
@@ -256,16 +255,15 @@ def find(asked, build):
         kind = KINDS[asked]
         words = [name for name in (built, *kind.commands) if shutil.which(name) and kind_of(name) is kind][:1]
         if not words:
-            raise Failure(f"--launcher={asked}: none found among {' '.join(kind.commands)}: "
-                          "name it with --launcher=PATH")
+            raise Failure(f"--launcher={asked}: none of {' '.join(kind.commands)} found: use --launcher=PATH")
     if not words or not shutil.which(words[0]):
         raise Failure(f"no launcher '{(words or [asked])[0]}': use --launcher=PATH")
     if any("{ranks}" in word for word in words):
         return Words(words)
     kind = kind_of(words[0])
     if kind is None:
-        raise UsageError(f"--launcher: '{words[0]}' is neither hydra's mpirun nor Open MPI's nor srun: say where the "
-                         f"number of ranks goes, like {to_paste('--launcher=' + ' '.join([*words, '-n', '{ranks}']))}")
+        raise UsageError(f"--launcher: '{words[0]}' is unknown: show the place of the number of ranks, like "
+                         f"{to_paste('--launcher=' + ' '.join([*words, '-n', '{ranks}']))}")
     return kind(words)
 
 

@@ -76,7 +76,7 @@ class Folder:
         lacking = unconfirmed(variables_of(words), part) if result in WHOLE else ""
         if lacking:
             remove(part)
-            raise Failure(f"{step.name}: {lacking}: the launcher doesn't pass variables on to the ranks: see {log}")
+            raise Failure(f"{step.name}: {lacking}: the launcher doesn't pass variables to the ranks: see {log}")
         return begin, seconds, status, result
 
     def check(self):
@@ -85,7 +85,7 @@ class Folder:
         for path in self._all():
             mode = os.lstat(path).st_mode if os.path.lexists(path) else stat.S_IFDIR
             if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
-                raise Failure(f"{path:.200} is a link, or no file: nothing in a results folder is followed: remove it")
+                raise Failure(f"{path:.200} is a link, or no file: remove it from the results folder")
 
     def _all(self):
         """Yields all paths in the folders `suite` and `runs`, and these."""
@@ -136,7 +136,7 @@ class Folder:
                 time.sleep(0.05)
             except OSError:
                 return
-        raise Failure(f"another run_suite.sh is at work in {self.path}")
+        raise Failure(f"another run_suite.sh is running in {self.path}")
 
     def read(self, name):
         """Returns the text of a file of the suite; "" if it is missing, or a link."""
@@ -264,8 +264,8 @@ def merged(launches):
     first = launches[0][0]
     added = ["run", "setting"] if any(step.setting for step, _ in launches) else ["run"]
     roles = " ".join(f"{name}=key" for name in added)
-    out, said, ends, header = [], set(), [], None
-    systems = {}  # by setting: what the metadata of its first launch say of the system
+    out, known, ends, header = [], set(), [], None
+    systems = {}  # by setting: the system's metadata of its first launch
     for step, path in launches:
         own = [str(step.run), step.setting][:len(added)]
         with Result(path, as_written=True) as result:
@@ -274,7 +274,7 @@ def merged(launches):
                 header = result.header
                 out = [re.sub("^# columns: ", f"# columns: {roles} ", line) for line in result.head]
                 out.append("\t".join(added + header))
-                said.update(result.remarks)
+                known.update(result.remarks)
                 taken = len(result.remarks)
             elif result.header != header:
                 raise ValueError(f"{path}: other columns than run {first.run}")
@@ -284,10 +284,10 @@ def merged(launches):
                         different(systems[first.setting], systems[step.setting])]
             for cells in itertools.chain(result.rows(), [None]):
                 for remark in result.remarks[taken:]:
-                    if remark not in said or re.match("row [0-9]+: ", remark.text):
+                    if remark not in known or re.match("row [0-9]+: ", remark.text):
                         run = "" if step is first else f"run {step.run}: "
                         out.append(f"# {remark.kind}: {run}{remark.text}")
-                    said.add(remark)
+                    known.add(remark)
                 taken = len(result.remarks)
                 if cells is not None:
                     out.append("\t".join(own + cells))

@@ -7,6 +7,7 @@ from commcost import command
 from commcost.suite import launch_options, launchers
 from commcost.suite.launch_options import count, duration, names_any, text
 from commcost.system import script, to_paste
+from commcost.words import listed
 
 PROGRAM = "run_suite.sh"
 # Options that determine the results, in the order of the record.
@@ -17,54 +18,41 @@ OWN = ("--output", "--format", "--columns", "--metadata", "--no-metadata", "--no
 def parser():
     made = command.Parser(
         PROGRAM, f"{PROGRAM} [OPTION]...",
-        """Runs every benchmark, or those chosen, as many times as --runs says, in turn:
-all of them, then all again, each time with a new mpirun, since launches differ
-by more than one launch shows. Says first how long that will take.
+        """Runs the benchmarks several times, one after the other, each with a new mpirun:
+launches differ by more than one launch shows. Prints first how long that takes.
 
-FOLDER/NAME.tsv has the rows of all launches, with a first column run;
-FOLDER/summary.tsv has one row a quantity of all benchmarks, for spreadsheets;
-FOLDER/runs/N/NAME.tsv what each launch wrote, and NAME.log what it said
-besides; FOLDER/suite/ what it takes to run the suite again: run_again.sh,
-plan.tsv, versions, environment, topology, hosts, and launches.tsv with the time
-each took.
+FOLDER/NAME.tsv        all launches of a program, with a first column run
+FOLDER/summary.tsv     a row for each quantity of all benchmarks
+FOLDER/runs/N/         the result of each launch, and its output (NAME.log)
+FOLDER/suite/          plan, versions, environment, topology; run_again.sh
 
-SIGINT and SIGTERM end the launch in hand, SIGUSR1 lets it finish; then the
-suite ends, and the same command resumes it. In a Slurm job the suite
-ends before the job's time is up.
+SIGINT and SIGTERM end the current launch, SIGUSR1 lets it finish; then the
+suite ends, and the same command resumes it. In a Slurm job the suite ends
+before the job does.
 
-Exit status: 0 done, or the budget is used up and there is a result of each; 1
+Exit status: 0 done, or the budget is used up and each program has a result; 1
 a launch failed, found wrong data, or was not reached; 2 wrong usage; 3 SIGUSR1,
 or the job's time is nearly up: resume it.""",
         allow_abbrev=False)
-    made.add_argument("-v", "--verbose", action="store_true", help="print each command when it runs")
+    made.add_argument("-v", "--verbose", action="store_true", help="print each command")
     group = made.add_argument_group("What to run")
     add = group.add_argument
-    add("--benchmarks", metavar="LIST", type=text, default="all", help="names and groups, with commas "
-        "(default: all). Names: overlap_COLLECTIVE, overlap_COLLECTIVE_sweep, of messages "
-        "overlap_isend_sweep and so on, overlap_halo_sweep, msgrate, msgrate_warm, msgrate_rma, pingpong, syncbench, "
-        "halo, collective, mpi_overhead, monitor_overhead, noise, linkmap. Groups: overlap, rate, monitor, all")
-    add("--runs", metavar="N", type=count, help="launches of each (default: 6, from which on there are "
-        "intervals over launches; with --quick 1). A comparison of two versions wants 10")
+    add("--benchmarks", metavar="LIST", type=text, default="all",
+        help="names (see --dry-run) or groups: overlap, rate, monitor, all (default: all)")
+    add("--runs", metavar="N", type=count, help="launches of each program (default: 6, with --quick 1)")
     shorter = group.add_mutually_exclusive_group()
-    shorter.add_argument("--quick", action="store_true", help="shorter launches, one of each: 2 to 3 minutes")
-    shorter.add_argument("--essentials", action="store_true", help="what quickstart.sh measures: the programs "
-        "that answer the first questions, in short launches, 6 of each: 2 minutes")
+    shorter.add_argument("--quick", action="store_true", help="one short launch of each: 2 to 3 minutes")
+    shorter.add_argument("--essentials", action="store_true",
+                         help="six short launches of quickstart.sh's programs: 2 minutes")
     add("--options", metavar="'WHO: ...'", type=program_options, action="append", default=[],
-        help="more options for a name, a group or all, for example --options='halo: --local=10,50'; may be repeated")
-    add("--vary", metavar="'NAME=A,B'", type=varied, action="append", default=[], help="launches of each "
-        "in turn with a variable of the environment set to A, to B and so on (values that have commas: "
-        "with ; between them; an empty value: not set, as in NAME=,A); build:FOLDER,FOLDER and "
-        "launcher:WHICH,WHICH vary these. May be repeated: "
-        "all combinations. Results have a column setting, and the report says by row which is best")
-    add("--budget", metavar="TIME", type=duration, help="time for this call (90, 30m, 2h, 1:30:00). A "
-        "launch that wouldn't end in it isn't started, one that doesn't is ended and forgotten; no "
-        "result has half its rows")
-    add("--limit", metavar="TIME", type=launch_options.limit, help="for each launch, after which it has failed "
-        "(default: 10 minutes and 20 times what it should take)")
-    add = launch_options.add_shared(made, "DATE_TIME", "; --hosts, --vary, and --options that name a file. More --runs than "
-                               "before are added", metavar="N", type=count, help=launch_options.RANKS_HELP)
-    add("--dry-run", action="store_true", help="print the commands of launches without a result, and "
-        "how long they will take")
+        help="options of a name or group, like 'halo: --local=10,50'; repeatable")
+    add("--vary", metavar="'NAME=A,B'", type=varied, action="append", default=[],
+        help="alternate between values of a variable, build: or launcher:; repeatable")
+    add("--budget", metavar="TIME", type=duration, help="time for this call: 90, 30m, 2h or 1:30:00")
+    add("--limit", metavar="TIME", type=launch_options.limit,
+        help="time of a launch (default: 10 minutes plus 20 times the expected time)")
+    add = launch_options.add_shared(made, "DATE_TIME", metavar="N", type=count, help=launch_options.RANKS_HELP)
+    add("--dry-run", action="store_true", help="print the missing launches and their time")
     return made
 
 
@@ -87,12 +75,11 @@ def program_options(value):
         raise argparse.ArgumentTypeError(f"'{value:.200}': use 'NAME: --option ...', with one colon")
     # Overlap programs have an option --form.
     if names_any([word for word in words if not (who.startswith("overlap") and word.split("=")[0] == "--form")], OWN):
-        raise argparse.ArgumentTypeError(f"'{value:.200}': --output, --format, --columns, --metadata, "
-                                         "--no-metadata, --no-header and --nohdr are the suite's own")
+        raise argparse.ArgumentTypeError(f"'{value:.200}': only the suite may set {listed(OWN)}")
     # Short options for the same; -n differs between programs.
     short = "-n" if "mpi_overhead" in who else "-o" if who.startswith("msgrate") else None
     if short and any(word.startswith(short) for word in words):
-        raise argparse.ArgumentTypeError(f"'{value:.200}': what leaves out the header is the suite's own")
+        raise argparse.ArgumentTypeError(f"'{value:.200}': results need their header")
     return value
 
 
@@ -104,8 +91,8 @@ def read_options(words):
     return options
 
 
-def resuming_with(path, *more):
+def resume_command(path, *more):
     """Returns the command that resumes a suite's folder with more options; for another folder, that of a new suite."""
-    begun = launch_options.begun_with(path, KEPT)
+    begun = launch_options.options_of(path, KEPT)
     return (to_paste(script(PROGRAM), *more) if begun is None else
-            launch_options.going_on(PROGRAM, path, begun, *more))
+            launch_options.resume_command(PROGRAM, path, begun, *more))

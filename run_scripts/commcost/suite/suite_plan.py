@@ -77,7 +77,7 @@ def chosen(entries, choice):
     return taken, [word for word in words if word not in known]
 
 
-def no_entry(word):
+def unknown_name(word):
     return f"there is no '{word:.100}': --dry-run shows all names"
 
 
@@ -112,13 +112,13 @@ def settings_of(varied):
         name, values = found.groups() if found else ("", "")
         values = values.split(";" if ";" in values else ",")
         if len(values) < 2 or "" in values and name.endswith(":") or len(set(values)) < len(values):
-            raise UsageError(f"--vary: '{text:.200}': use VARIABLE=A,B or VARIABLE=,A (first not set) or build:A,B or "
-                             "launcher:A,B with two different values or more")
+            raise UsageError(f"--vary: '{text:.200}': use VARIABLE=A,B or VARIABLE=,A or build:A,B or launcher:A,B, "
+                             "all values different")
         for value in values if name == "build:" else []:
             if not os.path.isdir(value):
                 raise UsageError(f"--vary: no folder '{value:.200}'")
         if name in axes:
-            raise UsageError("--vary: one variable is varied twice: name all of its values at once")
+            raise UsageError("--vary: a variable is varied twice: give all of its values at once")
         axes[name] = values
         called.update(zip(values, labels_of(values)) if name == "build:" else ())
     settings = []
@@ -162,13 +162,13 @@ def make_plan(options, job, settings):
     entries = read_list(options.suite)
     wanted, unknown = chosen(entries, options.benchmarks)
     if unknown:
-        raise UsageError(f"--benchmarks: {no_entry(unknown[0])}")
+        raise UsageError(f"--benchmarks: {unknown_name(unknown[0])}")
     extras = []
     for text in options.options:
         who, _, words = text.partition(":")
         of_whom, unknown = chosen(entries, who)
         if unknown:
-            raise UsageError(f"--options: '{text:.200}': {no_entry(unknown[0])}")
+            raise UsageError(f"--options: '{text:.200}': {unknown_name(unknown[0])}")
         extras.append((of_whom, words))
     steps, programs, missing = [], {}, []
     for entry in wanted:

@@ -12,7 +12,7 @@ from commcost.suite.suite_options import KEPT, PROGRAM
 from commcost.system import TOP, lines_of, now, quoted, remove, script, to_paste
 from commcost.words import counted, in_words
 
-LOAD = 0.1  # of the processors' time, from which on quickstart says that other programs are at work
+LOAD = 0.1  # of the processors' time: from here on quickstart warns of other programs
 BUDGET, JOB_TIME = "the budget", "the job's time"  # reasons to end
 JOB_END_S = 30  # before Slurm ends the job: ending a launch takes 10 s at most, results are merged, the job is requeued
 EXIT_TO_RESUME = 3
@@ -41,9 +41,9 @@ class Suite:
         self.folder.check()
         self.folder.claim()
         left = [(step, line) for step, line in zip(self.plan.steps, self.plan.lines[1:]) if not self.is_measured(step)]
-        some = f"; {self.total - len(left)} were measured before" if len(left) < self.total else ""
+        some = f", {self.total - len(left)} of them measured before" if len(left) < self.total else ""
         seconds = sum(step.seconds for step, _ in left)
-        print(f"# {self.what}{some}; about {in_words(seconds)}", *(line for _, line in left), sep="\n")
+        print(f"# {self.what}{some}: about {in_words(seconds)}", *(line for _, line in left), sep="\n")
 
     def run(self, job_left_s):
         """Runs the suite. Returns the exit status; `job_left_s`: seconds until the job ends, or None. Failure if the
@@ -53,21 +53,20 @@ class Suite:
             self.folder.check()
             self.folder.make()
         except OSError:
-            raise Failure(f"cannot make the folder {path}: use --output=FOLDER, where you may write") from None
+            raise Failure(f"cannot make the folder {path}: use another --output=FOLDER") from None
         try:
             return self._run(job_left_s)
         except OSError:
-            say(f"To resume: {self.resuming()}")
-            raise Failure(f"cannot write in {self.folder.path}: no space is left, it was removed, or it "
-                          "isn't yours. What is there is whole") from None
+            say(f"To resume: {self.resume_command()}")
+            raise Failure(f"cannot write in {self.folder.path}: no space is left, or the folder isn't yours") from None
 
     @property
     def ended_by_signal(self):
         return self.leave not in (None, BUDGET, JOB_TIME)
 
-    def resuming(self):
+    def resume_command(self):
         """Returns the command that resumes it."""
-        return launch_options.going_on(PROGRAM, self.folder.path, self.options.kept)
+        return launch_options.resume_command(PROGRAM, self.folder.path, self.options.kept)
 
     def is_measured(self, step):
         return os.path.exists(self.folder.launch_file(step))
@@ -79,9 +78,9 @@ class Suite:
         try:
             self.folder.begin(self.plan, versions, options.hosts)
         except Failure:
-            begun = launch_options.begun_with(self.folder.path, KEPT)
+            begun = launch_options.options_of(self.folder.path, KEPT)
             if begun not in (None, options.kept):
-                say(f"With its own options: {launch_options.going_on(PROGRAM, self.folder.path, begun)}")
+                say(f"With its own options: {launch_options.resume_command(PROGRAM, self.folder.path, begun)}")
             raise
         self._note_call()
         self.signals = launch_processes.Signals()
@@ -90,16 +89,17 @@ class Suite:
         for seconds, reason in ((options.budget, BUDGET), (job_left_s and job_left_s - JOB_END_S, JOB_TIME)):
             if seconds is not None and seconds < self.time_s:
                 self.time_s, self.ended_by = seconds, reason
-        say(f"{self.what}; results go to {self.folder.path}")
+        say(self.what)
+        say(f"Results: {self.folder.path}")
         left = self.time_left(0)
         if any(map(self.is_measured, self.plan.steps)):
-            say("Some were measured before")
+            say("Resuming: some launches have their result")
         if self.time_s < left:
-            say(f"That would take about {in_words(left)}; {self.ended_by} is {in_words(max(0, self.time_s))}")
+            say(f"This takes about {in_words(left)}, more than {self.ended_by} of {in_words(max(0, self.time_s))}")
         else:
-            say(f"This will take about {in_words(left)}")
+            say(f"This takes about {in_words(left)}")
         if options.essentials and (processor_count.load() or 0) > LOAD:
-            say("Other programs are at work on this machine: results will be noisy; end them and start again")
+            say("Other programs use this machine's processors, so results will be noisy: end them and start again")
         self._launch_all()
         is_merged = self._merge_all()
         self._write_summary(self.folder.path)
@@ -132,12 +132,12 @@ exec sh {run_suite} \\
         """Ends launches of a killed suite, which would disturb this one. Results that aren't complete any more, such as
         cut-off copies, are measured again."""
         for process in launch_processes.left_behind(os.path.join(self.folder.path, "runs")):
-            say(f"Ending process {process}, which an earlier run_suite.sh left")
+            say(f"Ending process {process} of an earlier run_suite.sh")
             launch_processes.end(process)
         for step in filter(self.is_measured, self.plan.steps):
             file = self.folder.launch_file(step)
             if suite_folder.verdict(file) not in WHOLE:
-                say(f"{file} isn't whole: measured again")
+                say(f"{file} is incomplete: measuring it again")
                 os.replace(file, file + ".failed")
 
     @property
@@ -200,8 +200,8 @@ exec sh {run_suite} \\
             say(f"{step.name} took longer than {limit_s} s (--limit)")
         elif result == "done" and status != 0:
             # For example MPI_Finalize doesn't end.
-            say(f"{step.name}: the result is complete and counts, but the launch then ended with "
-                f"exit status {status} after {seconds} s: see {self.folder.log_file(step)}")
+            say(f"{step.name}: the result is complete, but the launch ended with exit status {status}: "
+                f"see {self.folder.log_file(step)}")
         # Recorded before it counts as finished: a launch killed in between is measured and recorded again, and the last
         # record counts.
         self.folder.record(step, begin, seconds, status, result)
@@ -214,7 +214,7 @@ exec sh {run_suite} \\
         if result == "failed":
             if os.path.exists(part):
                 os.replace(part, file + ".failed")
-            say(f"{step.name} failed with exit status {status}; {log} ends with:")
+            say(f"{step.name} failed with exit status {status}. The end of {log}:")
             for line in lines_of(log)[-12:]:
                 say("    " + line)
             return
@@ -233,7 +233,7 @@ exec sh {run_suite} \\
             except (OSError, ValueError, UsageError) as error:
                 if not isinstance(error, OSError):
                     say(str(error))
-                say(f"Could not put together the launches of {entry}")
+                say(f"Could not merge the launches of {entry}")
                 is_merged = False
         return is_merged
 
@@ -248,18 +248,18 @@ exec sh {run_suite} \\
         for result, what in (("wrong", "Wrong data"), ("failed", "Failed")):
             if by_result[result]:
                 say(f"{what}: {' '.join(by_result[result])}")
-        again = self.resuming()
+        again = self.resume_command()
         if self.leave is None:
             self.folder.replace("complete", now() + "\n")
             say(f"Done in {in_words(self.elapsed_s)}: {have}: {self.folder.path}")
             say(f"To read it: {to_paste(script('report_text.sh'), '--short', self.folder.path)}")
             say(f"To make a page: {to_paste(script('report.sh'), self.folder.path)}")
             if by_result["failed"]:
-                say(f"To try again what failed: {again}")
+                say(f"To repeat failed launches: {again}")
         elif self.leave == BUDGET:
-            say(f"The budget is used up: {have}, {len(by_result[None])} are left. To resume: {again}")
+            say(f"The budget is used up: {have}. To resume: {again}")
             if without:
-                say(f"There is no result of {without} programs yet")
+                say(f"{counted(without, 'program')} without a result")
         else:
             say(f"Ended by {self.leave}: {have}. To resume: {again}")
             return EXIT_TO_RESUME if self.leave in (JOB_TIME, "SIGUSR1") else command.EXIT_FAILED

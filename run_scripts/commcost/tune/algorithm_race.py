@@ -1,17 +1,17 @@
 """A race of choices against a default: the choices to measure further, and those that are proved better.
 
-All choices of a cell (an operation of a size) get a few launches. Choices that surely don't gain the requested share over
-the default or over the best choice are dropped. The others get twice the launches, and so on: a race (Maron and Moore,
-"Hoeffding Races: Accelerating Model Selection Search for Classification and Function Approximation", NIPS 6 (1993)) in
-rounds that double (Karnin, Koren and Somekh, "Almost Optimal Exploration in Multi-Armed Bandits", ICML 30 (2013)). Exact
-rank tests give its intervals, so no late launch decides.
+All choices of a cell (an operation of a size) get a few launches. Choices that surely don't gain the requested share
+over the default or over the best choice are dropped. The others get twice the launches, and so on: a race (Maron and
+Moore, "Hoeffding Races: Accelerating Model Selection Search for Classification and Function Approximation", NIPS 6
+(1993)) in rounds that double (Karnin, Koren and Somekh, "Almost Optimal Exploration in Multi-Armed Bandits", ICML 30
+(2013)). Exact rank tests give its intervals, so no late launch decides.
 
 A machine may change its state between launches, and states may differ by more than choices. Consecutive launches mostly
 share a state, so gains are those of pairs of launches of one round.
 
-The winner is the best of many, which proves nothing. The proof compares it with the default in fresh launches, by a rank
-test with Holm's correction over all cells, whose level is divided among the looks. So the chance of any false proof is
-at most the level for all cells together.
+The winner is the best of many, which proves nothing. The proof compares it with the default in fresh launches, by a
+rank test with Holm's correction over all cells, whose level is divided among the looks. So the chance of any false
+proof is at most the level for all cells together.
 """
 
 import math

@@ -7,11 +7,10 @@ from commcost import command
 from commcost.command import Failure, UsageError, say
 from commcost.page import readable
 from commcost.suite import launch_options
-from commcost.suite.launch_options import count, list_of, size_that
+from commcost.suite.launch_options import count, list_of, sizes
 from commcost.system import replace_file
-from commcost.tune.device_operations import OPERATIONS, Trial, can_have
 from commcost.tune.device_outputs import page_of, write_table
-from commcost.tune.device_trials import Matrix
+from commcost.tune.device_trials import OPERATIONS, Matrix, Trial, can_have
 
 PROGRAM = "device_matrix.sh"
 MEMORIES = ("host", "pinned", "device", "managed")
@@ -34,31 +33,29 @@ def is_named(operation, names):
 
 def read_options(words):
     made = command.Parser(PROGRAM, f"{PROGRAM} [OPTION]...", """\
-Tries each operation with buffers on a GPU, in a launch of its own with --check:
-does it bring the right data, crash, hang, or is it refused? And is it quicker
-to hand MPI the GPU's address (direct), or to copy to pinned host memory by hand
-(staged)? Beside that stands what the MPI library claims.
+Tries operations with buffers on a GPU, each in a launch of its own with --check:
+right data, wrong data, crash, hang or refusal. Compares the GPU's address
+(direct) with a copy to pinned host memory (staged), and the outcomes with the
+MPI library's claims.
 
-Prints a table; FOLDER/matrix.tsv has it for spreadsheets, FOLDER/matrix.html as
-a page; FOLDER/runs/1 has what each launch wrote and said. With --resume=FOLDER
-it continues where it was interrupted.
+FOLDER/matrix.tsv      the table for spreadsheets; matrix.html: the page
+FOLDER/runs/1          result and output of each launch
 
-Exit status: 0 all launches were made, whatever they showed; 1 they weren't; 2
+Exit status: 0 all launches were made, whatever their outcome; 1 they weren't; 2
 wrong usage.""", allow_abbrev=False)
     add = made.add_argument_group("What to try").add_argument
     add("--programs", metavar="LIST", type=list_of(program_of, "no such operation or program: use names like "
         "MPI_Allreduce, collective, overlap_iallreduce, pingpong"), default=[],
         help="operations or programs, with commas (default: all)")
     add("--memory", metavar="LIST", type=list_of(memory_of, "use host, pinned, device, managed, or pairs like "
-        "device:host"), default=["device"], help="where buffers lie, with commas: device, managed, pinned, "
-        "device:host and so on (default: device)")
-    add("--sizes", metavar="LIST", type=list_of(size_that(lambda size: size & (size - 1) == 0), "use powers of two "
+        "device:host"), default=["device"], help="buffers, with commas: device,managed,device:host (default: device)")
+    add("--sizes", metavar="LIST", type=list_of(sizes(lambda size: size & (size - 1) == 0), "use powers of two "
         "from 8 on, like 8,64K,4M"), default=[8, 64 << 10, 4 << 20], help="bytes, with commas (default: 8,64K,4M)")
     add("--limit", metavar="TIME", type=launch_options.limit, default=60,
-        help="for each launch, which then counts as a hang (default: 60 s)")
-    add = launch_options.add_shared(made, "device_DATE_TIME", "; --hosts", metavar="N", type=count, default=2,
-                               help="one for each GPU (default: 2)")
-    add("--dry-run", action="store_true", help="print the commands of launches that were not made yet")
+        help="time after which a launch counts as a hang (default: 60 s)")
+    add = launch_options.add_shared(made, "device_DATE_TIME", metavar="N", type=count, default=2,
+                                    help="one for each GPU (default: 2)")
+    add("--dry-run", action="store_true", help="print the remaining launches")
     kept = ("build", "programs", "memory", "sizes", "limit", *launch_options.KEPT_PLACE)
     options = launch_options.parsed(made, kept, words)
     if options.ranks < 2:
@@ -79,11 +76,12 @@ def main(words):
         print(*(step.command for step in matrix.left()), sep="\n")
         return command.EXIT_DONE
     is_whole = matrix.run()
-    found, lines = matrix.found(), matrix.said()
+    found, lines = matrix.found(), matrix.device_head()
     page = page_of(matrix, found, lines)
     write_table(os.path.join(matrix.trials.folder.path, "matrix.tsv"), found, lines, words)
     replace_file(os.path.join(matrix.trials.folder.path, "matrix.html"), page.as_html())
     print(readable(page.as_text()), end="")
     if not is_whole:
-        say(f"Ended by a signal. To resume: {launch_options.going_on(PROGRAM, matrix.trials.folder.path, options.kept)}")
+        again = launch_options.resume_command(PROGRAM, matrix.trials.folder.path, options.kept)
+        say(f"Ended by a signal. To resume: {again}")
     return command.EXIT_DONE if is_whole else command.EXIT_FAILED

@@ -1,19 +1,19 @@
-"""Outputs of the device matrix: the page and the table."""
+"""Outputs of the device matrix: the page with the library's claims, and the table."""
 
 import re
 
 from commcost import command
 from commcost.page import Items, Page, Section, Text, matrix_parts
 from commcost.result.result_writer import Output
-from commcost.system import from_here, replace_file
-from commcost.tune.device_claims import claims_of, value_of
+from commcost.system import from_here, replace_file, said_by
 from commcost.tune.trial_launches import WORKS
 from commcost.words import bytes_text, counted, listed
 
 SIZES_SHOWN = 3   # side by side, so that 100 characters hold them
 NAMES_SHOWN = 5
-LEGEND = ("A time: the right data arrived. direct pays: quicker than copying to pinned host memory by hand; staged "
-          "pays: slower than that; even: no difference of 2 %. No word: not clear, or there is no staged counterpart.")
+ON_DEVICE = "device|managed"  # memory that only a library for GPUs can read
+LEGEND = ("A time: the right data arrived. direct faster: than a copy to pinned host memory; staged faster: with that "
+          "copy; even: less than 2 % apart. No word: not clear, or no staged counterpart.")
 
 
 def matrix_of(found, memory):
@@ -36,8 +36,8 @@ def failures_of(found):
         several = [one for one in found if one.outcome == outcome]
         names = list(dict.fromkeys(one.trial.operation.name for one in several))
         first = several[0]
-        said = f" {first.trial.name}.log: {first.message}" if first.message else ""
-        yield f"{outcome}, {counted(len(several), 'launch', 'launches')}: {listed(names, NAMES_SHOWN)}.{said}"
+        log = f" {first.trial.name}.log: {first.message}" if first.message else ""
+        yield f"{outcome}, {counted(len(several), 'launch', 'launches')}: {listed(names, NAMES_SHOWN)}.{log}"
 
 
 def page_of(matrix, found, lines):
@@ -47,13 +47,46 @@ def page_of(matrix, found, lines):
     used = "; ".join(filter(None, (f"{matrix.options.ranks} ranks", value_of(lines, "^# mpi_library: "), gpu)))
     failures, claims = list(failures_of(found)), claims_of(lines, found)
     warnings = matrix.trials.warnings()
-    sections = [Section("used", "What was used", [Text(used)])]
+    sections = [Section("used", "Setup", [Text(used)])]
     sections += [matrix_of(found, memory) for memory in dict.fromkeys(one.trial.memory for one in found)]
-    sections += [Section("failures", "What doesn't work", [Items(failures, "facts")])] if failures else []
-    sections += [Section("claims", "What the library claims", [Items(claims, "facts")])] if claims else []
-    sections += [Section("mind", "Mind", [Items(warnings, "facts")])] if warnings else []
+    sections += [Section("failures", "Failures", [Items(failures, "facts")])] if failures else []
+    sections += [Section("claims", "Claims of the library", [Items(claims, "facts")])] if claims else []
+    sections += [Section("caveats", "Caveats", [Items(warnings, "facts")])] if warnings else []
     return Page(f"Buffers on a GPU: {works} of {counted(len(found), 'launch', 'launches')} work", sections,
                 f"Logs: {from_here(matrix.trials.folder.path)}/runs/1")
+
+
+def value_of(lines, pattern):
+    """Returns the text behind the pattern in the first line that has it; "" without one."""
+    return next(filter(None, (line.partition(found.group())[2] for line in lines
+                              for found in [re.search(pattern, line)] if found)), "")
+
+
+def built_with(library):
+    """Returns the GPU support that the library's own tool reports, if it is in PATH."""
+    if "Open MPI" in library:
+        text = said_by("ompi_info", "--parsable", "--all")
+        found = sorted(set(re.findall(r"built_with_(cuda|rocm)_support:value:(\w+)", text)))
+        return [f"ompi_info: built with {name.upper()}: {value}" for name, value in found]
+    text = said_by("mpichversion") if "MPICH" in library else ""
+    words = re.findall(r"--with-(?:cuda|hip|ze)\S*", text)
+    return [f"mpichversion: configured {' '.join(words) or 'with neither CUDA nor HIP'}"] if text else []
+
+
+def claims_of(lines, found):
+    """Returns sentences: the library's claims, and whether they are true."""
+    library, claim = value_of(lines, "^# mpi_library: "), value_of(lines, "; the MPI library ")
+    kinds = value_of(lines, "^# note: mpi_memory_alloc_kinds: ")
+    sentences = [f"The MPI library {claim}."] if claim else []
+    sentences += [f"mpi_memory_alloc_kinds of MPI_COMM_WORLD: {kinds}."] if kinds else []
+    sentences += [f"{text}." for text in built_with(library)]
+    tried = [one for one in found if re.search(ON_DEVICE, one.trial.memory)]
+    bad, launches = [one for one in tried if one.outcome != WORKS], counted(len(tried), "launch", "launches")
+    if bad and ("claims to" in claim or re.search("cuda|rocm|hip|level_zero", kinds)):
+        sentences.append(f"The claim is false: {len(bad)} of {launches} with such buffers failed.")
+    if tried and not bad and "doesn't support" in claim:
+        sentences.append(f"The library works better than it claims: right data in {launches} with such buffers.")
+    return sentences
 
 
 COLUMNS = (("operation", "key"), ("memory", "key"), ("size_bytes", "key"), ("outcome", "info"), ("time_us", "less"),

@@ -1,5 +1,7 @@
-"""Launches that try operations with buffers on a GPU."""
+"""Operations with buffers on a GPU, and launches that try them. A new operation is a row of OPERATIONS."""
 
+import os
+import re
 import typing
 
 from commcost.command import say
@@ -7,9 +9,77 @@ from commcost.page import Mark
 from commcost.suite import launchers, suite_plan
 from commcost.system import lines_of, quoted
 from commcost.tune import trial_launches
-from commcost.tune.device_operations import Trial
 from commcost.tune.trial_launches import WORKS, Trials
 from commcost.words import in_words, is_number, short
+
+
+class Operation(typing.NamedTuple):
+    """An operation, and the program that tries it."""
+
+    name: str     # in the matrix
+    program: str  # below the build folder
+    options: str  # with the size as {doubles}, {twice} their number, the {edge} of a face of that size, or {bytes}
+    column: str   # of its time in µs, if it has one
+
+
+COMMON = "--check --max-time=0.5"
+PINGPONG = "--arrangements=single --coarray-sync=all --patterns="
+SIZES = " --min-ndata={doubles} --max-ndata={doubles}"
+STRIDED = " --max-stride=2 --max-ndata={twice}"  # every other double
+HALO = "--local=2x{edge}x{edge} --methods="
+OVERLAP = "--no-blocking --sizes={bytes} "
+IN_PLACE = ("allgather", "allreduce", "alltoall")  # those that are tried in place, too
+
+
+def collectives():
+    """Yields the calls of each collective: MPI_Allreduce and MPI_Iallreduce for iallreduce."""
+    for name in suite_plan.collectives():
+        blocking = name[1:]
+        if blocking == "barrier":
+            continue
+        for place, option in (("", ""), (" in place", " --in-place"))[:1 + (blocking in IN_PLACE)]:
+            yield Operation(f"MPI_{blocking.capitalize()}{place}", "collective/collective",
+                            f"--operations={blocking} --sizes={{bytes}}{option}", "time_us")
+        yield Operation(f"MPI_{name.capitalize()}", f"overlap/overlap_{name}", OVERLAP, "ref_us")
+
+
+OPERATIONS = (
+    *(Operation(name, "pingpong/pingpong", PINGPONG + pattern, "latency_us") for name, pattern in (
+        ("MPI_Send", "MPISend" + SIZES), ("MPI_Put", "put" + SIZES), ("MPI_Get", "get" + SIZES),
+        ("MPI_Put strided", "stridedput" + STRIDED), ("MPI_Get strided", "stridedget" + STRIDED))),
+    *(Operation(name, f"overlap/overlap_{program}", OVERLAP + more, "ref_us")
+      for name, program, more in (
+          ("MPI_Isend", "isend", ""), ("MPI_Irecv", "irecv", ""), ("MPI_Rput", "put", ""), ("MPI_Rget", "get", ""),
+          ("MPI_Psend_init", "partitioned", "--partitions=1"))),
+    Operation("message rate", "msgrate/msgrate", "-p 1 -m 4 -c 0 -s {bytes}", "iter_us"),
+    Operation("host overhead", "mpi_overhead/mpi_overhead", "-m {bytes}", "overhead"),
+    *(Operation(name, "halo/halo", HALO + method, "latency_us") for name, method in (
+        ("halo packed", "isend/irecvpacked"), ("halo datatypes", "isend/irecvtypes"))),
+    *collectives())
+
+
+class Trial(typing.NamedTuple):
+    """An operation with buffers of a kind and of a size."""
+
+    operation: Operation
+    memory: str
+    size: int  # in bytes
+
+    @property
+    def name(self):
+        """Returns the name of its files."""
+        return re.sub("[^A-Za-z_]+", "_", f"{self.operation.name} {self.memory} ") + str(self.size)
+
+    def line(self, build, launch):
+        """Returns the words of its launch, after those of the launcher."""
+        options = f"{self.operation.options} {COMMON}".format(
+            doubles=self.size // 8, twice=self.size // 4, edge=round((self.size / 8) ** 0.5), bytes=self.size)
+        return [*launch, os.path.join(build, self.operation.program), f"--memory={self.memory}", *options.split()]
+
+
+def can_have(operation, memory):
+    """True if the operation takes such buffers: in place it has one buffer, not a pair of kinds."""
+    return "--in-place" not in operation.options or len(set(memory.split(":"))) == 1
 
 
 class Found(typing.NamedTuple):
@@ -24,7 +94,7 @@ class Found(typing.NamedTuple):
     @property
     def verdict(self):
         """Returns the verdict on direct against staged; "" if unknown."""
-        return {"pays": "direct pays", "loses": "staged pays", "even": "even"}.get(
+        return {"pays": "direct faster", "loses": "staged faster", "even": "even"}.get(
             self.row.get("direct_verdict"), "") if self.outcome == WORKS else ""
 
     def mark(self):
@@ -33,7 +103,8 @@ class Found(typing.NamedTuple):
             return Mark(self.outcome, "loses")
         time_us = self.row.get(self.trial.operation.column, "NA")
         text = f"{short(float(time_us))} µs" if is_number(time_us) else WORKS
-        return Mark(", ".join(filter(None, (text, self.verdict))), "even" if self.verdict == "staged pays" else "pays")
+        kind = "even" if self.verdict == "staged faster" else "pays"
+        return Mark(", ".join(filter(None, (text, self.verdict))), kind)
 
 
 class Matrix:
@@ -78,7 +149,7 @@ class Matrix:
                 found.append(Found(trial, outcome, seconds, message, rows[-1] if rows else {}))
         return found
 
-    def said(self):
+    def device_head(self):
         """Returns head and remarks of the first result that names its GPU, as lines."""
         for step in self.steps:
             lines = lines_of(self.trials.folder.launch_file(step))

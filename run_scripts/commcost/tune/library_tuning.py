@@ -17,7 +17,7 @@ PROGRAM = "tune.sh"
 BENCHMARK = "collective/collective"
 FILE = "file"           # the choice whose launches use the file
 PROOF_RUNS_FROM = 101   # in the folder
-MESSAGE_MOST = 100      # letters of what a launch said that failed
+MESSAGE_MOST = 100      # letters of a failed launch's message
 SHARE_OF_RACE = 2 / 3   # of the budget; the rest is for the proof
 START_S = 1.0           # of a launch, besides what it measures, as expected before the first one
 
@@ -52,7 +52,7 @@ class Tuning:
         self.trials = trial_launches.Trials(options.output, options.limit, options.budget, options.is_new)
         self.launcher = launchers.find(options.launcher, options.build)
         self.out, self.heads = {}, []  # out: by contest, ranks and choice why it was taken out
-        self.also_set = []  # variables of the library that aren't at their default, but don't force a choice
+        self.changed = []  # variables of the library that aren't at their default, but don't force a choice
         entries = [Entry(contest.name, ranks, [
             Cell(contest.name, operation, ranks, size) for operation in contest.operations
             for size in ([0] if operation == "barrier" else options.sizes)],
@@ -79,10 +79,10 @@ class Tuning:
         one of them forces a choice."""
         job = self.job(self.options.ranks[-1])
         line = self.launcher.line(job, launchers.Launch(min(job.nodes, job.ranks), 1, {}))
-        for name, source in self.library.in_force(line, self.contests).items():
+        for name, source in self.library.changed_variables(line, self.contests).items():
             if re.fullmatch(self.library.FORCING, name):
-                raise UsageError(f"{name} is set ({source}): unset it, to measure the library's own choice")
-            self.also_set.append(f"{name} ({source})")
+                raise UsageError(f"{name} is set ({source}): unset it to measure the library's own choice")
+            self.changed.append(f"{name} ({source})")
 
     def warnings(self):
         """Returns warnings of the launches, or before the first one those to expect."""
@@ -129,8 +129,8 @@ class Tuning:
         made = suite_plan.Plan(steps, {options.build: {BENCHMARK}}, [])
         there = self.trials.folder.read("plan.tsv").splitlines()
         if there and there != made.lines and not options.is_new:
-            raise UsageError(f"{self.trials.folder.path:.200} was begun with other options, such as --ranks, --sizes "
-                             "or --choices: give the same again, or use another folder")
+            raise UsageError(f"{self.trials.folder.path:.200} was begun with other options: use these, or another "
+                             "folder")
         self.trials.begin(made, [self.launcher], options)
 
     def decide(self):
@@ -139,7 +139,7 @@ class Tuning:
         race = Race(self.choices(), self.options.min_gain, self.options.launches)
         say(f"{counted(sum(map(len, race.running.values())), 'choice')} of {counted(len(self.contests), 'variable')} "
             f"race in {counted(len(race.running), 'case')} (operation, ranks, size): {self.trials.folder.path}")
-        say(f"It takes {self.expected()}")
+        say(f"This takes {self.expected()}")
         is_cut = False
         if self.options.budget is not None:
             self.trials.budget_s = SHARE_OF_RACE * self.options.budget
@@ -151,7 +151,7 @@ class Tuning:
             is_cut = True
             race.end("the budget ended before it was clear")
         self.trials.budget_s = self.options.budget
-        self.of_all_sizes(race)
+        self.keep_agreed(race)
         return race, self.prove(race, is_cut), is_cut
 
 
@@ -224,7 +224,7 @@ class Tuning:
                         last = choice
         return made
 
-    def of_all_sizes(self, race):
+    def keep_agreed(self, race):
         """For a library whose file can't choose by size: returns to the default if the cells of a contest disagree."""
         for contest in self.contests if not self.library.chooses_by_size else []:
             cells = [cell for cell in race.decisions if cell.contest == contest.name]

@@ -3,8 +3,8 @@ library. Sizes are bytes of a block, as in the program `collective`.
 
 Operations without a size that all ranks know alike are left out: the size of gather and scatter is the root's in Open
 MPI 4.1 and a count without its type in MPICH 4.0; sizes of v and w variants differ by rank; scan and exscan have none.
-Open MPI takes the size of an allgather from the send arguments, also in place, where the standard ignores them: they may
-differ by rank.
+Open MPI takes the size of an allgather from the send arguments, also in place, where the standard ignores them: they
+may differ by rank.
 
 A rule holds for every call of its operation, size and number of ranks, with any operator, type, root and buffer. SAFE
 lists the algorithms that are right for all of these calls; no other is ever written. tests/scripts/every_call.c tries
@@ -20,8 +20,7 @@ import shutil
 import typing
 
 from commcost.command import Failure, UsageError
-from commcost.suite.suite_plan import quoted
-from commcost.system import said_by
+from commcost.system import said_by, to_paste
 
 SIZE_MOST = (1 << 31) - 1  # of MPICH's rules, which are ints
 OPERATIONS = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "reduce", "reduce_scatter",
@@ -51,7 +50,7 @@ class Rule(typing.NamedTuple):
     choice: str
 
 
-def by_ranks(rules, operation):
+def rules_by_ranks(rules, operation):
     """Returns an operation's Rules by the number of ranks, by rising ranks and sizes."""
     found = {}
     for rule in sorted(rules, key=lambda rule: (rule.ranks, rule.low)):
@@ -88,23 +87,23 @@ class Library:
         del path
         return {rule.contest.variable: rule.choice for rule in rules}
 
-    def said_of_file(self, path):
+    def file_report(self, path):
         """Returns a sentence: the library's report on the file and on its choices."""
         del path
-        return "The library wasn't asked what it chose: the times say so."
+        return "The library doesn't report its choices: see the times."
 
-    def in_force(self, line, contests):
+    def changed_variables(self, line, contests):
         """Returns the source of the value of each variable that isn't at its default in launches. `line`: the words
         before a program."""
         del line
         return {contest.variable: "environment" for contest in contests if contest.variable in os.environ}
 
 
-def asked(line, tool, script):
+def launch_output(line, tool, script):
     """Returns the output of a shell script in a launch; its $0 is a program of the library."""
     said = said_by(*line, "/bin/sh", "-c", script + "; echo asked", tool)
     if "asked" not in said.splitlines():
-        raise Failure(f"{tool} says nothing of the library's variables in a launch: try {quoted([*line, tool])}")
+        raise Failure(f"{tool} reports no variables of the library in a launch: try {to_paste(*line, tool)}")
     return said
 
 
@@ -180,13 +179,13 @@ class Mpich(Library):
                 for operation in OPERATIONS
                 if operation in self._algorithms and f"collective={operation}" in self._tree]
 
-    def in_force(self, line, contests):
+    def changed_variables(self, line, contests):
         del contests
         tool = self._tools(self.TOOL)
-        lines = set(re.findall(r"(?m)^(\w+) =(.*)$", asked(line, tool, self.ASK)))
+        lines = set(re.findall(r"(?m)^(\w+) =(.*)$", launch_output(line, tool, self.ASK)))
         values = collections.Counter(name for name, _ in lines)
         if 1 in values.values():
-            raise Failure(f"{tool} prints other variables in a launch than without one: its library can't be asked")
+            raise Failure(f"{tool} prints other variables in a launch than without: use the launched library's tool")
         return {name: f"environment, as {' or '.join(name.replace('MPIR_CVAR', prefix) for prefix in self.PREFIXES)}"
                 for name in sorted(values)}
 
@@ -203,10 +202,10 @@ class Mpich(Library):
         for operation in {rule.operation for rule in rules}:
             kinds = tree[f"collective={operation}"]
             usual, made, last = kinds["comm_type=intra"], {}, 0
-            for ranks, several in by_ranks(rules, operation).items():
+            for ranks, several in rules_by_ranks(rules, operation).items():
                 if ranks - 1 > last:
                     made[f"comm_size<={ranks - 1}"] = usual
-                made[f"comm_size<={ranks}"] = self._by_size(several, of_ranks(usual, ranks))
+                made[f"comm_size<={ranks}"] = self._by_size(several, tree_for_ranks(usual, ranks))
                 last = ranks
             kinds["comm_type=intra"] = {**made, "comm_size=any": usual}
         text = json.dumps(tree, indent=1)
@@ -236,12 +235,12 @@ class Mpich(Library):
         del rules
         return {self.VARIABLE: os.path.abspath(path)}
 
-    def said_of_file(self, path):
+    def file_report(self, path):
         del path
-        return "MPICH says neither which file it has read nor which algorithm a call used: the times say so."
+        return "MPICH reports neither its file nor the algorithm of a call: see the times."
 
 
-def of_ranks(tree, ranks):
+def tree_for_ranks(tree, ranks):
     """Returns a tree of MPICH for this number of ranks, without conditions on it: below a condition on sizes, MPICH 4.0
     reads "comm_size<8" as "comm_size<=8"."""
     made = {}
@@ -249,10 +248,10 @@ def of_ranks(tree, ranks):
         found = re.fullmatch("comm_size(<=|<|=)([0-9]+|pow2|any)", key)
         how, what = found.groups() if found else ("", "")
         if not found:
-            made[key] = of_ranks(below, ranks)
+            made[key] = tree_for_ranks(below, ranks)
         elif (what == "any" or what == "pow2" and ranks & (ranks - 1) == 0 or
               what.isdigit() and ranks < int(what) + (how == "<=")):
-            return {**made, "comm_size=any": of_ranks(below, ranks)} if made else of_ranks(below, ranks)
+            return {**made, "comm_size=any": tree_for_ranks(below, ranks)} if made else tree_for_ranks(below, ranks)
     return made
 
 
@@ -310,9 +309,9 @@ class OpenMpi(Library):
     def variables(self, contest, choice):
         return {f"{self.PREFIX}use_dynamic_rules": "1", contest.variable: choice}
 
-    def in_force(self, line, contests):
+    def changed_variables(self, line, contests):
         del contests
-        return dict(re.findall("(?m)^(\\w+) =(.*)$", asked(line, self._tools(self.TOOL), self.ASK)))
+        return dict(re.findall("(?m)^(\\w+) =(.*)$", launch_output(line, self._tools(self.TOOL), self.ASK)))
 
     def _value(self, operation, what):
         found = re.search(f"coll_tuned_{operation}_algorithm_{what}:value:([0-9]+)", self._said)
@@ -326,12 +325,12 @@ class OpenMpi(Library):
         if self.suffix == ".json":
             made = {operation: [
                 {"comm_size_min": ranks, "comm_size_max": ranks, "rules": list(map(self._json_of, several))}
-                for ranks, several in by_ranks(rules, operation).items()] for operation in operations}
+                for ranks, several in rules_by_ranks(rules, operation).items()] for operation in operations}
             return json.dumps({"rule_file_version": 3, "module": "tuned", "collectives": made}, indent=1) + "\n"
         lines = [*(f"# {line}" for line in comment), f"{len(operations)} # operations"]
         for operation in operations:
             ranges, last = {}, 0
-            for ranks, several in by_ranks(rules, operation).items():
+            for ranks, several in rules_by_ranks(rules, operation).items():
                 if ranks > last:
                     ranges[last] = []
                 ranges[ranks], last = several, ranks + 1
@@ -366,13 +365,13 @@ class OpenMpi(Library):
     def file_variables(self, path, rules):
         return {f"{self.PREFIX}use_dynamic_rules": "1", f"{self.PREFIX}dynamic_rules_filename": os.path.abspath(path)}
 
-    def said_of_file(self, path):
+    def file_report(self, path):
         words = [f"{name}={value}" for name, value in self.file_variables(path, ()).items()]
         said = said_by("env", *words, self._tools(self.TOOL), "--parsable", "--all")
         has_it = f"coll_tuned_dynamic_rules_filename:value:{path}\n" in said
         return (("Open MPI has the name of the file (ompi_info)." if has_it else
                  "Open MPI doesn't have the name of the file (ompi_info).") +
-                " It doesn't say which algorithm a call used, unless it was built for debugging: the times do.")
+                " It reports the algorithm of a call only in a debug build: see the times.")
 
 
 KINDS = (Mpich, OpenMpi)
@@ -398,8 +397,7 @@ def library_of(program, launcher):
     with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         kind = next((kind for kind in KINDS if kind.is_in(data)), Library)
         if kind is not Library and not os.access(tools(kind.TOOL), os.X_OK):
-            raise Failure(f"no {kind.TOOL} of {path} beside {launcher.words[0]} or in PATH: install it, or add its folder "
-                          "to PATH")
+            raise Failure(f"no {kind.TOOL} of {path} beside {launcher.words[0]} or in PATH: add its folder to PATH")
         library = Library() if kind is Library else kind(data, tools)
     return library if library.contests() else Library(), path
 
@@ -415,10 +413,9 @@ def given_contests(library, texts, operations):
             raise UsageError(f"--choices: '{text:.200}': use VARIABLE=A,B,C")
         variable = found.group(1)
         if variable in [contest.variable for contest in made]:
-            raise UsageError(f"--choices: {variable} is there twice: name all of its values at once")
+            raise UsageError(f"--choices: {variable} is there twice: give all of its values at once")
         if known and variable not in known:
-            raise UsageError(f"--choices: {library.name} has no variable {variable:.100} whose values its file can have"
-                             ": --list shows all")
+            raise UsageError(f"--choices: {library.name}'s file has no choice of {variable:.100}: --list shows all")
         for choice in choices if known else []:
             if choice not in known[variable].choices:
                 raise UsageError(f"--choices: {variable} has no value '{choice:.100}': --list shows all")

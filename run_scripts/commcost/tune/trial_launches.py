@@ -1,5 +1,5 @@
-"""Launches one by one in a suite's folder, each of which may crash, hang or find wrong data. Outcomes are recorded, so no
-launch is repeated.
+"""Launches one by one in a suite's folder, each of which may crash, hang or find wrong data. Outcomes are recorded, so
+no launch is repeated.
 """
 
 import collections
@@ -23,7 +23,7 @@ BUDGET = "budget"
 
 # Messages of programs and libraries before they end.
 WORDS_OF_REFUSAL = r"^commcost: rank [0-9]+: .* failed at |^[a-z_]+: --|Fatal error in P?MPI_|An error occurred in MPI_"
-WORDS_OF_HYDRA = "assert (!closed) failed"  # what it says where it lost a node's ranks
+WORDS_OF_HYDRA = "assert (!closed) failed"  # hydra lost a node's ranks
 WORDS_OF_FAILURE = "^commcost: rank [0-9]+: "
 
 

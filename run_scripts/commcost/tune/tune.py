@@ -1,7 +1,7 @@
 """tune.sh: finds the best of the MPI library's algorithms for each operation and size, by a race of launches
 (algorithm_race), writes the library's own file (mpi_libraries), and proves it.
 
-The procedure depends on recorded launches only. So an interrupted one continues by starting over without these launches.
+The procedure depends on recorded launches only. So an interrupted one starts over without these launches.
 """
 
 import argparse
@@ -13,7 +13,7 @@ from commcost import command
 from commcost.command import Failure, UsageError, say
 from commcost.page import WIDTH, readable
 from commcost.suite import launch_options, launchers
-from commcost.suite.launch_options import count, duration, list_of, size_that
+from commcost.suite.launch_options import count, duration, list_of, sizes
 from commcost.tune import mpi_libraries
 from commcost.tune.library_tuning import PROGRAM, BENCHMARK, FILE, Left, Tuning
 from commcost.tune.tune_outputs import write_all
@@ -38,49 +38,47 @@ def seconds_of(text):
 
 def read_options(words):
     made = command.Parser(PROGRAM, f"{PROGRAM} [OPTION]...", """\
-Finds which of the MPI library's algorithms is best for each collective
-operation, size and number of ranks on this machine, and writes the file that
-the library itself reads. Where the evidence doesn't suffice, the library's own
-choice stays.
+Finds the MPI library's best algorithm for each collective operation, size and
+number of ranks on this machine, and writes the library's own tuning file.
+Without sufficient evidence the library's own choice stays.
 
-A few launches of each algorithm, in turn, then more of those that may be best
-(a race); who wins by --min-gain gets a rule. Then the file is proved: fresh
-launches with it and without it in turn, and a test corrected for being many; a
-rule that they don't confirm is taken out.
+Race: a few launches of each algorithm, then more of the best ones; a winner by
+--min-gain gets a rule. Proof: fresh launches with the file and without it; a
+rule that a corrected test doesn't confirm is taken out.
 
-FOLDER/rules.json (MPICH, Open MPI 6), rules.conf (Open MPI) or rules.sh (others) is
-the file; evidence.tsv has what it rests on, tune.html shows it.
+FOLDER/rules.json      the file (MPICH, Open MPI 6); rules.conf for Open MPI 4
+                       and 5, rules.sh for others
+FOLDER/evidence.tsv    the evidence; tune.html: the page
 
-Exit status: 0 done, also where no rule was found; 1 it was not done, or failed;
-2 wrong usage.""", allow_abbrev=False)
+Exit status: 0 done, with or without rules; 1 not done, or failed; 2 wrong
+usage.""", allow_abbrev=False)
     add = made.add_argument_group("What to tune").add_argument
-    add("--list", action="store_true", help="print what the library offers, and exit")
-    add("--dry-run", action="store_true", help="print how long it will take and the first launch of each choice, and "
-        "exit")
+    add("--list", action="store_true", help="print the library's choices and exit")
+    add("--dry-run", action="store_true", help="print the time and the first launch of each choice")
     add("--operations", metavar="LIST", default=[], type=list_of(operation_of, "use names like allreduce,bcast"),
-        help="with commas (default: all that the library's file can choose)")
+        help="operations, with commas (default: all that the file supports)")
     add("--sizes", metavar="LIST", default=[8 << 3 * power for power in range(6)],
-        type=list_of(size_that(lambda size: size % 8 == 0), "use multiples of 8 like 8,64K,1M"),
+        type=list_of(sizes(lambda size: size % 8 == 0), "use multiples of 8 like 8,64K,1M"),
         help="bytes of a block, with commas (default: 8,64,512,4K,32K,256K)")
     add("--choices", metavar="'VARIABLE=A,B'", type=launch_options.text, action="append", default=[],
-        help="values of a variable of the environment instead of all that the library offers; may be repeated. For "
-        "a library that isn't known the only way to say them")
+        help="values of an environment variable, for unknown libraries; repeatable")
     add = made.add_argument_group("How sure").add_argument
     add("--min-gain", metavar="PERCENT", type=command.percent(0.1, 90), default=5.0,
-        help="what a rule must gain over the library's own choice (default: 5)")
+        help="minimum gain of a rule (default: 5)")
     add("--launches", metavar="N", type=count, default=24,
-        help="of each choice, at most, and twice as many for the proof (default: 24)")
-    add("--max-time", metavar="SECONDS", type=seconds_of, default=0.1, help="for a size in a launch (default: 0.1)")
-    add("--budget", metavar="TIME", type=duration, help="time for this call (90, 30m, 2h, 1:30:00)")
+        help="most launches of a choice, doubled in the proof (default: 24)")
+    add("--max-time", metavar="SECONDS", type=seconds_of, default=0.1,
+        help="measuring time of a size in a launch (default: 0.1)")
+    add("--budget", metavar="TIME", type=duration, help="time for this call: 90, 30m, 2h or 1:30:00")
     add("--limit", metavar="TIME", type=launch_options.limit, default=120,
-        help="for each launch, which then counts as a hang (default: 2m)")
-    launch_options.add_shared(made, "tune_DATE_TIME", "; --hosts, and --choices", metavar="LIST", default=[],
-                         type=list_of(ranks_of, "use numbers from 2, like 4,16"),
-                         help=f"with commas; {launch_options.RANKS_HELP}")
-    options = launch_options.parsed(made, ("build", "operations", "sizes", "choices", "min_gain", "launches", "max_time",
-                                      "limit", *launch_options.KEPT_PLACE), words)
+        help="time after which a launch counts as a hang (default: 2m)")
+    launch_options.add_shared(made, "tune_DATE_TIME", metavar="LIST", default=[],
+                              type=list_of(ranks_of, "use numbers from 2, like 4,16"),
+                              help=launch_options.RANKS_HELP)
+    kept = ("build", "operations", "sizes", "choices", "min_gain", "launches", "max_time", "limit")
+    options = launch_options.parsed(made, (*kept, *launch_options.KEPT_PLACE), words)
     if not 6 <= options.launches < 100:
-        raise UsageError(f"--launches: '{options.launches}': use 6 to 99: fewer prove nothing")
+        raise UsageError(f"--launches: '{options.launches}': use 6 to 99")
     launch_options.fill_in(options, "tune_")
     options.ranks = sorted(options.ranks or [launchers.default_ranks(options.hosts, options.ranks_per_node)])
     return options
@@ -88,20 +86,21 @@ Exit status: 0 done, also where no rule was found; 1 it was not done, or failed;
 
 def chosen_contests(options, library):
     """Returns the Contests of the options. UsageError without any."""
-    contests, asked = mpi_libraries.given_contests(library, options.choices, tuple(options.operations)), options.operations
+    asked = options.operations
+    contests = mpi_libraries.given_contests(library, options.choices, tuple(asked))
     if contests and not any(contest.operations for contest in contests):
-        raise UsageError("--choices: which operations is this variable for? add --operations=allreduce,bcast")
+        raise UsageError("--choices: the variable's operations are unknown: add --operations=allreduce,bcast")
     offered = contests or library.contests()
     if not offered:
-        raise UsageError(f"{library.name} has no variables that are known: name some with --choices='VARIABLE=A,B'")
+        raise UsageError(f"{library.name} has no known variables: use --choices='VARIABLE=A,B'")
     known = {operation for contest in offered for operation in contest.operations}
     for operation in asked:
         if operation not in known:
-            raise UsageError(f"--operations: {library.name} offers no choice for {operation} that its file can make"
-                             f": use some of {listed(sorted(known))}")
+            raise UsageError(f"--operations: {library.name}'s file has no choice of {operation}: use some of "
+                             f"{listed(sorted(known))}")
     if options.ranks[-1] * max(options.sizes) > mpi_libraries.SIZE_MOST:
-        raise UsageError(f"--sizes: {size_text(max(options.sizes))} of {options.ranks[-1]} ranks are more than the "
-                         "2 GiB that a library's rules can tell apart")
+        raise UsageError(f"--sizes: {size_text(max(options.sizes))} of {options.ranks[-1]} ranks exceed 2 GiB: "
+                         "use smaller ones")
     return [contest for contest in offered if not asked or set(contest.operations) <= set(asked)]
 
 
@@ -130,11 +129,11 @@ def main(words):
     tuning.begin()
     for text in tuning.warnings():
         say(f"Warning: {text}")
-    again = launch_options.going_on(PROGRAM, tuning.trials.folder.path, options.kept)
+    again = launch_options.resume_command(PROGRAM, tuning.trials.folder.path, options.kept)
     try:
         race, proof, is_cut = tuning.decide()
     except Left:
-        say(f"Ended by {tuning.trials.left_by}: no file was written. To resume: {again}")
+        say(f"Ended by {tuning.trials.left_by} without a file. To resume: {again}")
         return command.EXIT_FAILED
     rejected = [choice for _, _, choice in tuning.out if choice == FILE]
     status = command.EXIT_FAILED if rejected or is_cut and not any(

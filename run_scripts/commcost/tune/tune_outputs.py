@@ -11,7 +11,7 @@ from commcost.tune.library_tuning import PROGRAM, FILE
 from commcost.words import bytes_text, counted, listed, size_text
 
 
-def said_in(head, key):
+def head_value(head, key):
     """Returns a value of a result's head; "" without one."""
     return next((line[len(key) + 4:] for line in head if line.startswith(f"# {key}: ")), "")
 
@@ -37,9 +37,9 @@ COLUMNS = (("operation", "key"), ("ranks", "key"), ("size_bytes", "key"), ("choi
 def write_evidence(path, tuning, race, proof, words, status):
     """Writes evidence.tsv: a row for each cell. `status`: the exit status."""
     table = Output("tune")
-    table.begin(COLUMNS, [("mpi_library", said_in(tuning.heads, "mpi_library") or "NA"), ("host", os.uname().nodename),
-                          ("choices", "; ".join(f"{contest.variable}={','.join(contest.choices)}"
-                                                for contest in tuning.contests))], words)
+    choices = "; ".join(f"{contest.variable}={','.join(contest.choices)}" for contest in tuning.contests)
+    table.begin(COLUMNS, [("mpi_library", head_value(tuning.heads, "mpi_library") or "NA"),
+                          ("host", os.uname().nodename), ("choices", choices)], words)
     for cell, decision in sorted(race.decisions.items()):
         row = {"operation": cell.operation, "ranks": cell.ranks, "size_bytes": cell.size, "choice": decision.choice,
                "reason": decision.reason, "launches": decision.launches, "verdict": "default"}
@@ -53,7 +53,7 @@ def write_evidence(path, tuning, race, proof, words, status):
         table.row(row)
     for (contest, ranks, choice), reason in tuning.out.items():
         table.remark("note", f"{contest} {choice}, {ranks} ranks: {reason}")
-    for kind, texts in (("note", map("also set: {}".format, tuning.also_set)), ("warning", tuning.warnings())):
+    for kind, texts in (("note", map("also set: {}".format, tuning.changed)), ("warning", tuning.warnings())):
         for text in texts:
             table.remark(kind, text)
     replace_file(path, table.text(status))
@@ -64,13 +64,12 @@ def mark_of(decision, found):
     if found is not None and found.choice == FILE:
         return Mark(f"{found.gain.value:.0f} %", "pays")
     if found is not None:
-        return Mark("not held", "loses")
+        return Mark("not proved", "loses")
     return Mark("-", "even") if decision.reason.startswith(NO_GAIN) else Mark("?", "unclear")
 
 
-LEGEND = ("Columns: bytes. A number: a rule, and by how much less time the operation takes with the file than with the "
-          "library's own choice, found in fresh launches. -: no choice gains that much (--min-gain); ?: not known, see "
-          "the reasons; not held: the rule was taken out, since fresh launches didn't confirm it.")
+LEGEND = ("Columns: bytes. A number: a rule, and the time that it saves over the library's own choice in fresh "
+          "launches. -: no choice gains --min-gain; ?: see the reasons; not proved: fresh launches disagree.")
 
 
 def matrix_of(race, proof, ranks, is_last):
@@ -79,7 +78,7 @@ def matrix_of(race, proof, ranks, is_last):
     for cell, decision in sorted(race.decisions.items()):
         if cell.ranks == ranks:
             marks.setdefault(cell.operation, {})[cell.size] = mark_of(decision, proof.decisions.get(cell))
-    return Section(f"ranks_{ranks}", f"{ranks} ranks: gain with the file",
+    return Section(f"ranks_{ranks}", f"{ranks} ranks: time saved with the file",
                    matrix_parts(marks, "operation", lambda size: size_text(size) if size else "no data",
                             LEGEND)[:None if is_last else 1])
 
@@ -87,7 +86,7 @@ def matrix_of(race, proof, ranks, is_last):
 def rules_of(tuning, race, proof, rules):
     """Returns a table of the rules: the gain in race and proof, of the size with the lowest gain."""
     columns = [Column("operation", "what"), Column("ranks", "", True), Column("sizes"), Column("choice"),
-               Column("promised", "", True), Column("found", "", True)]
+               Column("race", "", True), Column("proof", "", True)]
     rows = []
     for rule in rules:
         cells = [cell for cell in proof.decisions if (cell.contest, cell.operation, cell.ranks) == (
@@ -96,7 +95,7 @@ def rules_of(tuning, race, proof, rules):
         rows.append(Row([rule.operation, str(rule.ranks), sizes_text(rule.low, rule.high), rule.choice,
                          percents(race.decisions[worst].gain), percents(proof.decisions[worst].gain)]))
     return [Grid(columns, rows, "rows") if rows else
-            Text(f"No rule: nothing surely gains {tuning.options.min_gain:g} %.")]
+            Text(f"No rule: no choice is certain to save {tuning.options.min_gain:g} %.")]
 
 
 def reasons_of(race, proof):
@@ -106,8 +105,8 @@ def reasons_of(race, proof):
         found = proof.decisions.get(cell)
         if decision.choice == DEFAULT or found is not None and found.choice != FILE:
             reason = decision.reason if found is None else (
-                f"{decision.choice} promised {percents(decision.gain)}, with the file {percents(found.gain)}"
-                if found.gain else f"with the file: {found.reason.replace(FILE + ': ', '')}")
+                f"{decision.choice}: {percents(decision.gain)} in the race, {percents(found.gain)} in the proof"
+                if found.gain else f"proof: {found.reason.replace(FILE + ': ', '')}")
             by_reason.setdefault(reason, {}).setdefault((cell.operation, cell.ranks), []).append(cell.size)
     for reason, cells in by_reason.items():
         yield f"{reason}: " + listed(f"{operation} of {ranks} ranks" + (
@@ -117,7 +116,7 @@ def reasons_of(race, proof):
 
 def page_of(tuning, race, proof, rules, path):
     """Returns the Page; the terminal shows its text."""
-    library = said_in(tuning.heads, "mpi_library") or tuning.library.name
+    library = head_value(tuning.heads, "mpi_library") or tuning.library.name
     launches = f"{counted(len(tuning.trials.folder.records()), 'launch', 'launches')} on {os.uname().nodename}"
     out = [f"{contest} {choice}, {ranks} ranks: {reason}" for (contest, ranks, choice), reason in tuning.out.items()]
     variables = tuning.library.file_variables(path, rules)
@@ -125,16 +124,16 @@ def page_of(tuning, race, proof, rules, path):
         [f"export {name}={to_paste(value)}" for name, value in variables.items()]
         if tuning.library.chooses_by_size else [to_paste(".", path)])]
     stays, warnings = list(reasons_of(race, proof)), tuning.warnings()
-    also_set = f"; with {listed(tuning.also_set)}" if tuning.also_set else ""
-    sections = [Section("used", "What was used", [Text(f"{library}; {launches}{also_set}")])]
-    sections += [Section("warnings", "Warnings of launches", [Items(warnings, "facts")])] if warnings else []
+    changed = f"; with {listed(tuning.changed)}" if tuning.changed else ""
+    sections = [Section("used", "Setup", [Text(f"{library}; {launches}{changed}")])]
+    sections += [Section("warnings", "Caveats", [Items(warnings, "facts")])] if warnings else []
     sections += [matrix_of(race, proof, ranks, ranks == tuning.options.ranks[-1]) for ranks in tuning.options.ranks]
     sections.append(Section("rules", "Rules", rules_of(tuning, race, proof, rules)))
     if stays:
-        sections.append(Section("stays", "Where the library's own choice stays, and why", [Items(stays, "facts")]))
+        sections.append(Section("stays", "Cases without a rule", [Items(stays, "facts")]))
     sections += [Section("out", "Choices taken out", [Items(out, "facts")])] if out else []
     if rules:
-        sections.append(Section("use", "How to use it", [Items(use, "facts"), Text(tuning.library.said_of_file(path))]))
+        sections.append(Section("use", "Use", [Items(use, "facts"), Text(tuning.library.file_report(path))]))
     return Page(f"{counted(len(rules), 'rule')} for {tuning.library.name}", sections,
                 f"Evidence: {os.path.join(tuning.trials.folder.path, 'evidence.tsv')}")
 
@@ -146,8 +145,8 @@ def write_all(tuning, race, proof, words, status):
     rules, folder = tuning.rules(held), tuning.trials.folder.path
     path = os.path.join(folder, "rules" + tuning.library.suffix)
     comment = [f"{tuning.library.name}'s algorithms for {listed(map(str, tuning.options.ranks))} ranks on "
-               f"{os.uname().nodename}", f"{said_in(tuning.heads, 'mpi_library')}", f"{now()}: {PROGRAM} "
-               f"{quoted(words)}", "evidence.tsv has the evidence"]
+               f"{os.uname().nodename}", f"{head_value(tuning.heads, 'mpi_library')}", f"{now()}: {PROGRAM} "
+               f"{quoted(words)}", "evidence: evidence.tsv"]
     comment += [f"{rule.operation}, {rule.ranks} ranks, {sizes_text(rule.low, rule.high)}: {rule.choice}"
                 for rule in rules]
     write_evidence(os.path.join(folder, "evidence.tsv"), tuning, race, proof, words, status)
