@@ -169,9 +169,9 @@ class WhatCallsCost(CostCase):
                               "machine_lo_us": 19.5, "machine_hi_us": 20.5, "machine_s": 0.8,
                               "waited_s": 0.5, "unexplained_s": 0.2})
         assert row["rests_on"] == "overlap_iallreduce (size_bytes=8)"
-        for note in ("In MPI, mean of 2 processes: 1.50 s, 15.0 % of the run",
-                     "In MPI, slowest process: 1.80 s, 18.0 % of the run; rank 1",
-                     "Waiting for late processes: 0.500 s, 5.00 % of the run; most in MPI_Allreduce",
+        for note in ("In MPI, mean of 2 ranks: 1.50 s, 15.0 % of the run",
+                     "In MPI, slowest rank: 1.80 s, 18.0 % of the run; rank 1",
+                     "Waiting for late ranks: 0.500 s, 5.00 % of the run; most in MPI_Allreduce",
                      "Undisturbed cost of calls: 0.800 s, 8.00 % of the run; from the benchmarks",
                      "Late partners, load, contention: 0.200 s, 2.00 % of the run"):
             assert f"# note: {note}\n" in said
@@ -253,7 +253,7 @@ class WhatCallsCost(CostCase):
         text = self.made.text()
         assert "calls times in MPI in waits each undisturbed other" in text.replace("waiting ", "")
         assert "MPI_Isend of 4MiB 100 1.29 1.20 100" in text
-        assert "MPI_Allreduce of 8 bytes 100 0.250 Seconds of a process" in text
+        assert "MPI_Allreduce of 8 bytes 100 0.250 Seconds of a rank" in text
         self.made.write_report(*rows, columns=[name for name in REPORT if name != "in_waits_s"])
         assert "MPI_Isend of 4MiB 100 1.29 100" in self.made.text()
 
@@ -345,7 +345,7 @@ class WhatWouldSaveTime(CostCase):
         if last_calls == 750:
             assert words_of(rows, "balance") == (
                 "Balance the load before MPI_Alltoall. Give rank 1 less work: it comes last in 75.0 % of the calls. "
-                "A process waits 2.00 s for late processes, on average.")
+                "A rank waits 2.00 s for late ranks, on average.")
 
     def test_uneven_work(self):
         """Rank 1 is 3 s in MPI and rank 0 is 1 s: all others wait for that, wherever they do."""
@@ -374,7 +374,7 @@ class WhatWouldSaveTime(CostCase):
             text = self.made.text()
             assert ("the report has no waiting for file operations" in text) == (files_s == "NA")
             assert f"Waiting for file operations {'0.500' if files_s == 1 else '0.250'}" in text or files_s == "NA"
-            assert ("Waiting for late processes" in text) == (files_s != 1)
+            assert ("Waiting for late ranks" in text) == (files_s != 1)
             assert "File operations 5.00 50.0 % most in MPI_File_write_at_all" in text
             assert "MPI startup and shutdown 0.300 3.00 % most in MPI_Init" in text
             assert "MPI_File_write_at_all of 1MiB 20 4.00" in text
@@ -502,7 +502,7 @@ class WhatWouldSaveTime(CostCase):
         rows, _ = self.made.table("--min-saving=0")
         assert saving(rows, "merge-messages") == Near((0.09, 0.09, 0.7))
         assert words_of(rows, "merge-messages") == (
-            "Pack 4 MPI_Isend of 64 bytes into one of 256 bytes. 4.00 messages go to the same process before it "
+            "Pack 4 MPI_Isend of 64 bytes into one of 256 bytes. 4.00 messages go to the same rank before it "
             "answers, on average. The saving excludes the time to pack them.")
         assert self.uncovered() == [
             f"mpirun -np 2 msgrate/msgrate --peers=1 --cache=0 --sizes=64:64 --output={self.made.results}/msgrate_2.tsv"]
@@ -524,7 +524,7 @@ class WhatWouldSaveTime(CostCase):
         rows, said = self.made.table()
         # 10000 times 50 and 40 us, less 50.
         assert saving(rows, "merge-messages")[0] == Near(0.4)
-        assert "2.00 messages go to the same process before it answers" in said
+        assert "2.00 messages go to the same rank before it answers" in said
 
     def test_drop_flushes(self):
         """Those that had nothing to complete, not all that the monitor saw complete nothing; one process
@@ -597,14 +597,14 @@ PAGE = """\
 Communication cost of ./a.out
 =============================
 
-10.0 s, 2 processes on 1 node.
+10.0 s, 2 ranks on 1 node.
 
 Where the time went
 -------------------
 time                                 s        range  of the run
-In MPI, mean of 2 processes       2.11                   21.1 %
-In MPI, slowest process           2.50                   25.0 %  rank 1
-Waiting for late processes       0.500  0.450–0.550      5.00 %  most in MPI_Allreduce
+In MPI, mean of 2 ranks           2.11                   21.1 %
+In MPI, slowest rank              2.50                   25.0 %  rank 1
+Waiting for late ranks           0.500  0.450–0.550      5.00 %  most in MPI_Allreduce
 Undisturbed cost of calls        0.500  0.490–0.510      5.00 %  of measured calls
 Late partners, load, contention  0.500                   5.00 %
 Calls not measured               0.300                   3.00 %  commands below
@@ -639,9 +639,9 @@ MPI_Win_flush              1250   0.625
 MPI_Bcast of 1KiB          1000   0.200
 MPI_Comm_dup                  2   0.100
 
-Seconds of a process, mean of those that made such calls. In waits: the part of "in MPI" in the
-calls that complete them. Each: undisturbed cost of a call in µs. Calls below 0.1 % of the time in
-MPI aren't shown.
+Seconds of a rank, mean of those that made such calls. In waits: the part of "in MPI" in the calls
+that complete them. Each: undisturbed cost of a call in µs. Calls below 0.1 % of the time in MPI
+aren't shown.
 
 Not measured
 ------------
@@ -927,7 +927,7 @@ class BadInput(CostCase):
         self.made.write_results("isend", point(8, 100))
         assert set(self.machine_us("operation").values()) == {"NA"}
         assert sorted(self.uncovered()) == [
-            f"{name}: the report lacks its number of processes or its size"
+            f"{name}: the report lacks its number of ranks or its size"
             for name in ("MPI_Allreduce", "MPI_Isend")]
 
     @each("words, named", [

@@ -26,7 +26,7 @@ SYNCS = {"ibarrier": "MPI barrier", "fence": "fence", "iallreduce": "allreduce 0
 SYNC = "sync_us"
 # One more exchange of messages while others are under way: msgrate's rate with warm caches.
 GAP = Way("msgrate", "")
-# Messages are measured by pairs of processes, whatever their number.
+# Messages are measured by pairs of ranks, whatever their number.
 PAIR_OPERATIONS = ("isend", "irecv", "sendrecv", "put", "get", GAP.operation)
 _MESSAGES = {f"MPI_{name}": operation for operation, names in (
     ("isend", "Send Ssend Rsend Isend Issend Irsend Send_init Ssend_init Rsend_init"),

@@ -1,7 +1,7 @@
 """The undisturbed cost of calls on a machine, from the benchmarks' results.
 
 A cost is interpolated linearly between the two nearest measured sizes, and never extrapolated. Collectives count for
-communicators with the measured numbers of processes and nodes. Messages count for communicators within a node, or
+communicators with the measured numbers of ranks and nodes. Messages count for communicators within a node, or
 across nodes.
 """
 
@@ -28,15 +28,15 @@ class Cost(typing.NamedTuple):
     by_launch: tuple = ()
 
     def over(self, other):
-        """Returns the Span of the ratio of two costs: over launches, if possible, since a slow launch slows down both."""
+        """Returns the Span of the ratio of two costs: over launches, if possible, since a slow launch slows both."""
         if len(self.by_launch) != len(other.by_launch) or len(self.by_launch) < 2:
             return self.us.over(other.us)
         return span_of(over_launches([one / two for one, two in zip(self.by_launch, other.by_launch)]))
 
 
 def comparable_rows(tables, metadata):
-    """Returns Tables with one row a call, and warnings. Of rows that differ in further keys, other than the layout, those
-    count that agree with the report's metadata, else those of the first value."""
+    """Returns Tables with one row a call, and warnings. Of rows that differ in further keys, other than the layout,
+    those count that agree with the report's metadata, else those of the first value."""
     kept, warnings = {}, {}
     for kind in tables.kinds():
         for key in tables.further_keys(kind):
@@ -74,7 +74,7 @@ class OwnCosts:
 
     @property
     def lost_share(self):
-        """The share of the time lost to interruptions while the benchmarks ran: the mean of their rows, 0 without any."""
+        """Returns the share of time lost to interruptions in the benchmarks: the mean of their rows, 0 without any."""
         found = [float(text) for tables in self._tables.values() for kind in tables.kinds()
                  for row in tables.rows(kind) for text in row.texts("lost_pct")]
         return sum(found) / len(found) / 100 if found else 0.0

@@ -1,6 +1,6 @@
 """A monitor's report of a program.
 
-All times are seconds of one process: the report's sums over processes, divided by the number of processes that made
+All times are seconds of one rank: the report's sums over ranks, divided by the number of ranks that made
 such calls.
 """
 
@@ -31,7 +31,7 @@ def amount(text):
 
 
 class Layout(typing.NamedTuple):
-    """A communicator's processes and nodes. None: unknown."""
+    """A communicator's ranks and nodes. None: unknown."""
 
     ranks: typing.Optional[int]
     nodes: typing.Optional[int]
@@ -45,7 +45,7 @@ class Calls(typing.NamedTuple):
     members: str
     ranks: typing.Optional[int]
     function: str
-    calls: float                       # of each process that made any
+    calls: float                       # of each rank that made any
     size: typing.Optional[float]       # their mean, in bytes
     in_s: float                        # inside MPI, with their completion
     wait_s: typing.Optional[float]     # of in_s, in the calls that complete them
@@ -53,10 +53,10 @@ class Calls(typing.NamedTuple):
     after_s: typing.Optional[float]    # computation after completion
     joined: typing.Optional[float]     # share that could join an earlier one; of flushes: idle ones
     callers: int
-    waited: typing.Optional[Span]      # for late processes
-    files: typing.Optional[float]      # the share of waited for processes that came from file operations
+    waited: typing.Optional[Span]      # for late ranks
+    files: typing.Optional[float]      # the share of waited for ranks that came from file operations
     last: typing.Optional[tuple]       # the rank that came last most often, and its share of the calls
-    least_waited_s: typing.Optional[float] = None  # of the process that waited least
+    least_waited_s: typing.Optional[float] = None  # of the rank that waited least
     nodes: typing.Optional[int] = None  # of the communicator, else of the job
 
     @property
@@ -65,12 +65,12 @@ class Calls(typing.NamedTuple):
 
     @property
     def layout_of_pair(self):
-        """Two processes: within a node, or across nodes."""
+        """Two ranks: within a node, or across nodes."""
         return Layout(2, None if self.nodes is None else min(2, self.nodes))
 
     @property
     def waited_for_work(self):
-        """Waiting for processes that came late from their work; None if unknown."""
+        """Waiting for ranks that came late from their work; None if unknown."""
         return self.waited and self.waited.times(1 - (self.files or 0.0))
 
     @property
@@ -88,9 +88,9 @@ class Monitored:
 
     metadata        each key's values
     seconds         of the monitored run
-    ranks, nodes    processes and their nodes; nodes may be None
-    inside_s        inside MPI: of all processes together; slowest_s and slowest_rank of the slowest
-    least           rank and time of the process that was least inside MPI, or None
+    ranks, nodes    ranks and their nodes; nodes may be None
+    inside_s        inside MPI: of all ranks together; slowest_s and slowest_rank of the slowest
+    least           rank and time of the rank that was least inside MPI, or None
     by_function     Calls of kinds pttopt and coll
     by_size         Calls of kind sizes
     others          Calls of kind calls: those that completed nothing
@@ -174,7 +174,7 @@ class Monitored:
             least_waited_s=numbers["least_waited_s"])
 
     def waiting_of(self, calls):
-        """Returns the Span that a process waited for late ones in these calls; None if unknown. The report has it for all
+        """Returns the Span that a rank waited for late ones in these calls; None if unknown. The report has it for all
         sizes of a function together: each size gets its share by time in calls."""
         # The report may not distinguish two communicators.
         alike = [whole for whole in self.by_function if whole.place == calls.place and whole.function == calls.function]

@@ -30,7 +30,7 @@ MACHINE = (("mpi_library", "MPI library"), ("mpi_device", "MPI device"), ("proce
 
 
 class Line(typing.NamedTuple):
-    """The time of calls of a function and size, in seconds of a process that makes them."""
+    """The time of calls of a function and size, in seconds of a rank that makes them."""
 
     calls: Calls
     operation: typing.Optional[program_changes.Operation]  # that they are part of; None of calls without a size
@@ -52,7 +52,7 @@ class Uncovered(typing.NamedTuple):
     function: str
     command: str
     reason: str
-    seconds: float  # of a process inside such calls
+    seconds: float  # of a rank inside such calls
 
     @property
     def text(self):
@@ -60,7 +60,7 @@ class Uncovered(typing.NamedTuple):
 
 
 class Spent(typing.NamedTuple):
-    """A part of the run, in seconds of a process on average."""
+    """A part of the run, in seconds of a rank on average."""
 
     what: str
     seconds: Span
@@ -87,7 +87,8 @@ class Account:
         self.lines = lines_of(self.program)
         self.savings = program_changes.savings_of(self.program, min_saving_pct / 100 * run.seconds)
         self.remarks = [*run.remarks, *warnings, *result_remarks(run, tables, self.lines)]
-        self.uncovered = sorted((found for found in self._find_uncovered() if found.seconds >= share_of_mpi(run, SHOWN_PCT)),
+        least_s = share_of_mpi(run, SHOWN_PCT)
+        self.uncovered = sorted((found for found in self._find_uncovered() if found.seconds >= least_s),
                                 key=lambda found: -found.seconds)
         self.spent = [*mpi_times(run), *call_times(run, self.lines)]
         if other_machine is not None:
@@ -124,7 +125,7 @@ def reason_of(way, calls, sizes):
     if way is None:
         return "no benchmark measures it"
     if calls.layout.ranks is None or None in sizes:
-        return "the report lacks its number of processes or its size"
+        return "the report lacks its number of ranks or its size"
     has_data = way.operation == "ibarrier" or any(sizes) or call_ways.is_sync(way, 0)
     return "" if has_data else "no benchmark measures 0 bytes"
 
@@ -189,17 +190,17 @@ def parse_machine(text):
 def mpi_times(run):
     """Yields what the monitor measured."""
     if run.inside_s is not None:
-        yield Spent(f"In MPI, mean of {counted(run.ranks, 'process', 'processes')}", exactly(run.inside_s / run.ranks))
+        yield Spent(f"In MPI, mean of {counted(run.ranks, 'rank')}", exactly(run.inside_s / run.ranks))
     if run.slowest_s is not None:
-        yield Spent("In MPI, slowest process", exactly(run.slowest_s),
+        yield Spent("In MPI, slowest rank", exactly(run.slowest_s),
                     "" if run.slowest_rank is None else f"rank {int(run.slowest_rank)}")
-    # All processes take as long, so the one with most work is least inside MPI. The others wait for it in any call.
+    # All ranks take as long, so the one with most work is least inside MPI. The others wait for it in any call.
     if run.least is not None and run.inside_s is not None:
         rank, least_s = run.least
         more_s = run.inside_s / run.ranks - least_s
         if more_s >= IMBALANCE_PCT / 100 * run.seconds:
             yield Spent("Load imbalance", exactly(more_s), f"rank {rank} works most")
-    for what, name in (("Waiting for late processes", "waited_for_work"),
+    for what, name in (("Waiting for late ranks", "waited_for_work"),
                        ("Waiting for file operations", "waited_for_files")):
         waits = [(getattr(calls, name), calls) for calls in run.by_function if calls.waited]
         if any(waited.value > 0 for waited, _ in waits):
@@ -245,10 +246,10 @@ def saving_elsewhere(machine, program, lines):
 
 
 def share_of_mpi(run, percent):
-    """Returns a share of a process' mean time in MPI, in seconds."""
+    """Returns a share of a rank' mean time in MPI, in seconds."""
     return percent / 100 * (run.inside_s or run.seconds) / run.ranks
 
 
 def mean_of(run, spans):
-    """Returns the mean Span of a process, from pairs of a Span and its number of processes."""
+    """Returns the mean Span of a rank, from pairs of a Span and its number of ranks."""
     return functools.reduce(Span.plus, (span.times(callers) for span, callers in spans)).times(1 / run.ranks)

@@ -36,7 +36,7 @@ class Saving(typing.NamedTuple):
 
 
 class Operation(typing.NamedTuple):
-    """A collective, a put, a get, a message; or an exchange: equal numbers of sends and receives of a process on a
+    """A collective, a put, a get, a message; or an exchange: equal numbers of sends and receives of a rank on a
     communicator, of one class of sizes."""
 
     parts: tuple               # its Calls, sends first
@@ -79,13 +79,13 @@ def operations_of(by_size):
 
 
 def are_exchanged(sends, receives):
-    """True if each process sends and receives equal numbers of messages, started by one call and completed by another."""
+    """True if each rank sends and receives equal numbers of messages, started by one call and completed by another."""
     return (call_ways.operation_of(sends.function) == "isend" and
             call_ways.operation_of(receives.function) == "irecv" and
             call_ways.is_started(sends.function) and call_ways.is_started(receives.function) and
             receives.place == sends.place and sends.size is not None and
             receives.size is not None and sends.callers == receives.callers and
-            # No exchange: one process sends, the other receives.
+            # No exchange: one rank sends, the other receives.
             sends.callers * 2 > (sends.ranks or 0) and
             abs(sends.size - receives.size) <= SAME_COUNT * sends.size and
             abs(sends.calls - receives.calls) <= SAME_COUNT * sends.calls)
@@ -108,8 +108,8 @@ class Program(typing.NamedTuple):
         return self.cost(operation, way=Way(operation.way.operation, "exposed_us"))
 
     def own_cost(self, operation):
-        """Returns cost(), except for messages that could join an earlier one: these overlap each other, and cost as much
-        as the part of one that can't be hidden, or the gap between messages at msgrate's rate if that is more."""
+        """Returns cost(), except for messages that could join an earlier one: these overlap each other, and cost the
+        part of one that can't be hidden, or the gap between messages at msgrate's rate if that is more."""
         cost, joined = self.cost(operation), operation.calls.joined or 0.0
         if cost is None or operation.is_collective or joined == 0.0 or not (
                 operation.is_started or operation.is_one_sided):
@@ -132,9 +132,9 @@ class Program(typing.NamedTuple):
         return in_s.at_most(cost.us.times(operation.calls.calls * US))
 
 
-def late_processes(program):
+def late_ranks(program):
     """Yields load balance. Processes that are late alternately wait equally long, and balance doesn't help. So only
-    waiting beyond that of the process that waits least counts; if only the root waits, the lateness of the process that
+    waiting beyond that of the rank that waits least counts; if only the root waits, the lateness of the rank that
     is last most often, beyond its turn."""
     for calls in program.run.by_function:
         waited, ranks = calls.waited_for_work, calls.ranks
@@ -155,7 +155,7 @@ def late_processes(program):
             "balance", calls, waited.times(beyond)._replace(high=waited.high), (),
             f"Balance the load before {calls.function}",
             (f"Give rank {rank} less work: it comes last in {short(100 * share)} % of the calls.",
-             f"A process waits {short(waited.value)} s for late processes, on average."))
+             f"A rank waits {short(waited.value)} s for late ranks, on average."))
 
 
 def hidden_operations(program):
@@ -218,7 +218,7 @@ def total(every, name):
 
 
 def merged_operations(program):
-    """Yields merges of successive collectives, and of messages to the same process."""
+    """Yields merges of successive collectives, and of messages to the same rank."""
     measured = [operation for operation in program.operations
                 if operation.way is not None and operation.way.operation != "irecv"]
     for every in grouped(measured, lambda operation: (operation.calls.place, operation.functions)):
@@ -244,7 +244,7 @@ def merged_operations(program):
             seconds = now.minus(merged.us.times(calls.calls / together * US))
             yield Saving(
                 "merge-messages", calls, seconds.within(0.0, operation.total("in_s")), rows, f"Pack {what}",
-                (f"{short(together)} messages go to the same process before it answers, on average.",
+                (f"{short(together)} messages go to the same rank before it answers, on average.",
                  "The saving excludes the time to pack them."))
 
 
@@ -277,12 +277,12 @@ def persistent_requests(program):
              f"A persistent request takes {short(100 * then.us.value / now.us.value)} % of the time."))
 
 
-RULES = (late_processes, hidden_operations, merged_operations, useless_flushes, persistent_requests)
+RULES = (late_ranks, hidden_operations, merged_operations, useless_flushes, persistent_requests)
 
 
 def savings_of(program, min_s):
-    """Returns the Savings of at least `min_s` whose interval excludes 0, the greatest first. Their intervals are those of
-    the next run: interruptions of STOP_S, independent of each other, make runs differ by two standard deviations."""
+    """Returns the Savings of at least `min_s` whose interval excludes 0, the greatest first. Their intervals are those
+    of the next run: interruptions of STOP_S, independent of each other, make runs differ by two standard deviations."""
     found = [saving for rule in RULES for saving in rule(program)
              if saving.seconds.low > 0 and saving.seconds.value >= min_s]
     chance_s = 2 * math.sqrt(program.costs.lost_share * program.run.seconds * STOP_S)

@@ -110,7 +110,7 @@ def page_of(account):
     sections = [Section(f"part{place}", heading, of) for place, (heading, of) in enumerate(parts.items(), 1) if of]
     return Page(
         f"Communication cost of {cut(run.metadata.get('command', [''])[0] or 'a program', 74)}",
-        [Text(f"{short(run.seconds)} s, {counted(run.ranks, 'process', 'processes')}{nodes}."), *sections],
+        [Text(f"{short(run.seconds)} s, {counted(run.ranks, 'rank')}{nodes}."), *sections],
         "cost.sh --format=tsv prints all of this as a table.", first_listed=3)
 
 
@@ -158,7 +158,7 @@ def calls_parts(account):
         Column("undisturbed", "machine_s", True): seconds(line.own and line.own.value for line in lines),
         Column("waiting", "waited_s", True): seconds(line.waited and line.waited.value for line in lines),
         Column("other", "unexplained_s", True): seconds(line.unexplained_s for line in lines)}),
-            Text("Seconds of a process, mean of those that made such calls. In waits: the part of \"in MPI\" in the calls "
+            Text("Seconds of a rank, mean of those that made such calls. In waits: the part of \"in MPI\" in the calls "
                  "that complete them. Each: undisturbed cost of a call in µs. Calls below "
                  f"{SHOWN_PCT:g} % of the time in MPI aren't shown.", small=True)]
 
@@ -174,7 +174,7 @@ def main(words):
         """Prints where the time of a program's communication went, and changes that save
 time. REPORT is the monitor's report of the program (MPIRT_MONITOR=all,
 output=REPORT). RESULTS is a folder of benchmark results from the same machine
-(run_suite.sh). Times are seconds of a process, means of those that made such
+(run_suite.sh). Times are seconds of a rank, means of those that made such
 calls.""")
     made.add_argument("--format", choices=("text", "tsv", "html"), default="text",
                       help="text to read, a table or a page (default: text)")
