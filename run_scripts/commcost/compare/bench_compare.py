@@ -56,8 +56,8 @@ def cells_of(change):
 
 
 def write_tables(output, comparison, options):
-    """Writes a table for each benchmark: the keys that vary and the main columns, below the other keys. A benchmark that
-    the new side lacks has a warning instead."""
+    """Writes a table for each benchmark: the keys that vary and the main columns, below the other keys. A benchmark
+    that the new side lacks has a warning instead."""
     output.remark("p", "probability of such a difference without a change, corrected for all rows")
     output.remark("verdict", f"changed: p of at most {options.alpha / 100:g}, and a change of at least "
                   f"{options.threshold:g} %")

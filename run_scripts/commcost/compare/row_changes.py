@@ -47,9 +47,9 @@ class Change(typing.NamedTuple):
 
 
 def estimate(series, base, new, limits):
-    """Returns the Change of a series, without the parts that depend on other rows. A change is the Hodges-Lehmann estimate
-    over launches: of the ratio if all values are above 0, else of the difference over the base's median. Percentages
-    (overlap_pct) change by points: from 10 to 12 % is 2, not 20."""
+    """Returns the Change of a series, without the parts that depend on other rows. A change is the Hodges-Lehmann
+    estimate over launches: of the ratio if all values are above 0, else of the difference over the base's
+    median. Percentages (overlap_pct) change by points: from 10 to 12 % is 2, not 20."""
     points = series.quantity.endswith(("_pct", "(%)"))
     verdict = FAILED if new.failed else MISSING if not new.values else ADDED if not base.values else UNSURE
     size, interval, p = None, None, None
@@ -90,8 +90,8 @@ def judge(change, limits):
 
 
 def compare(launches, limits):
-    """Returns the Changes of all series that have a value on either side. Rows that each launch finds for itself, such as
-    sources of noise, are PARTIAL, neither missing nor added."""
+    """Returns the Changes of all series that have a value on either side. Rows that each launch finds for itself,
+    such as sources of noise, are PARTIAL, neither missing nor added."""
     changes = []
     for series in launches.series.values():
         sides = [launches.values(series, side) for side in (BASE, NEW)]
@@ -121,8 +121,8 @@ class Comparison(typing.NamedTuple):
 
 
 def compare_sides(sides, limits, force=False, hint=""):
-    """Returns the Comparison of both sides' paths. ResultError if nothing can be compared, or, with a hint, if the sides
-    differ too much to be compared without `force`."""
+    """Returns the Comparison of both sides' paths. ResultError if nothing can be compared, or, with a hint, if the
+    sides differ too much to be compared without `force`."""
     launches = read_all(sides)
     refused, differing = differences(launches)
     if refused and not force:
