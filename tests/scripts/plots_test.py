@@ -10,42 +10,25 @@ import sys
 import xml.dom.minidom
 
 from case import Case, call, each
-from made_results import (ALL, GAIN, HALO_ROWS, LINKMAP, MPI_OVERHEAD, MPI_OVERHEAD_ROWS, OVERLAP, PINGPONG,
-                          PINGPONG_ROWS, RATE, RATE_ROWS, SYNC, SYNC_ROWS, SWEEP_ROWS, MadeResults, gain_cells,
-                          linkmap_row, text_of, tsv)
+from made_results import (ALL, GAIN, HALO_ROWS, MPI_OVERHEAD, MPI_OVERHEAD_ROWS, OVERLAP, PINGPONG, RATE, RATE_ROWS,
+                          SYNC, SYNC_ROWS, SWEEP_ROWS, MadeResults, gain_cells, text_of, tsv)
 from pretended_suite import SCRIPTS
 
-# picture: its tables, axis titles, and labels of lines or rows.
+# By picture its tables and the titles of its axes.
 PICTURES = {
-    "overlap": (["overlap"], ["overlap (% of the operation’s own time)"],
-                ["iallreduce", "ibarrier", "50.5"]),
-    "overlap_sizes": (["overlap"], ["overlap (% of the operation’s own time)", "size (bytes)"],
-                      ["iallreduce", "8", "8K"]),
+    "overlap": (["overlap"], ["overlap (% of the operation’s own time)"]),
+    "overlap_sizes": (["overlap"], ["overlap (% of the operation’s own time)", "size (bytes)"]),
     "mpi_overhead": (["overhead", "available"],
-                     ["host overhead (µs)", "CPU availability (% of the transfer)", "size (bytes)"],
-                     ["send", "recv", "0", "8", "256K"]),
-    "msgrate": (["rate"], ["million messages per second and rank, sent and received"],
-                ["single direction", "pre-post", "6.47"]),
-    "msgrate_rma": (["rate"],
-                    ["million messages per second and rank, sent and received"],
-                    ["put, fence, single direction", "put, flush, pre-post"]),
-    "pingpong": (["latency", "bandwidth"],
-                 ["latency (µs)", "bandwidth (MB/s; MB = 2^20 bytes)", "size (bytes)"],
-                 ["put, all", "put, images", "get", "MPI Send", "8", "32K"]),
-    "pingpong_pieces": (["pieces"], ["time for all pieces (µs)", "size of a piece (bytes)"], ["many put"]),
-    "syncbench": (["sync"], ["time (µs)"],
-                  ["sync all", "ring, 2 neighbours", "ring, 4 neighbours", "a<&>b"]),
-    "halo": (["halo"], ["time (µs)"],
-             ["put, all", "put, images", "persistent",
-              "box of 10x10x10 doubles"]),
-    "linkmap_time": (["nodes"], ["latency (µs)"], ["n0", "n1", "messages of 8 bytes"]),
-    "linkmap_out": (["nodes"], ["bandwidth out of the node (MB/s; MB = 2^20 bytes)"],
-                    ["n0", "messages of 1048576 bytes"]),
-    "linkmap_in": (["nodes"], ["bandwidth into the node (MB/s; MB = 2^20 bytes)"], ["n2"]),
-    "monitor_overhead": (["added"], ["added time (ns)"],
-                         ["MPI_Send", "monitor off", "monitor on"]),
-    "mpirtmon": (["operations"], ["time of all calls of all ranks (s)"],
-                 ["MPI_Isend", "MPI_Irecv", "pttopt operations", "MPI_Allreduce"]),
+                     ["host overhead (µs)", "CPU availability (% of the transfer)", "size (bytes)"]),
+    "msgrate": (["rate"], ["million messages per second and rank, sent and received"]),
+    "msgrate_rma": (["rate"], ["million messages per second and rank, sent and received"]),
+    "pingpong": (["latency", "bandwidth"], ["latency (µs)", "bandwidth (MB/s; MB = 2^20 bytes)", "size (bytes)"]),
+    "syncbench": (["sync"], ["time (µs)"]), "halo": (["halo"], ["time (µs)"]),
+    "linkmap_time": (["nodes"], ["latency (µs)"]),
+    "linkmap_out": (["nodes"], ["bandwidth out of the node (MB/s; MB = 2^20 bytes)"]),
+    "linkmap_in": (["nodes"], ["bandwidth into the node (MB/s; MB = 2^20 bytes)"]),
+    "monitor_overhead": (["added"], ["added time (ns)"]),
+    "mpirtmon": (["operations"], ["time of all calls of all ranks (s)"]),
 }
 
 
@@ -235,10 +218,10 @@ class Pictures(PlotsCase):
         self.results.add("a & <b>'s \"c\"", *ALL)
         assert self.results.plot("a & <b>'s \"c\"", formats="svg,png") == ""
         head = "a & <b>’s \"c\": 2 ranks on 1 node, MPICH 4.0.2, one launch"
-        for name, (tables, titles, labels) in PICTURES.items():
+        for name, (tables, titles) in PICTURES.items():
             svg = self.results.read(name + ".svg")
             texts = svg_texts(svg)
-            assert set(titles + labels) <= set(texts), name
+            assert set(titles) <= set(texts), name
             assert any(text.startswith(head) for text in texts), (name, texts)
             for table in tables:
                 assert self.results.table(f"{name}.{table}")
@@ -481,13 +464,6 @@ class Matrices(PlotsCase):
         assert [row[0] for row in rows] == [f"{row[0]}, {ranks} ranks, cold caches" for row in RATE_ROWS
                                             for ranks in (2, 4)]
 
-    def test_many_sizes(self):
-        """There is no room for numbers."""
-        self.add("x", "overlap_iallreduce", GAIN, lambda run: [
-            [cells[column] for column in GAIN] for cells in (gain_cells(8 << place, 10, 5) for place in range(11))])
-        rows, _ = self.shown("nonblocking")
-        assert rows == [["iallreduce", *["F"] * 11]]
-
     def test_what_noise_hides(self):
         """A time below 0 without an interval; one with 0 in its interval; shares beyond 0 and 100 %."""
         both = {"direction": "send", "pair": 0}
@@ -717,10 +693,3 @@ class Page(PlotsCase):
             ["Slower", "3 of 5 results"], ["Faster", "1 of 5 results"], ["Missing", "1 of 5 results"]]
         assert text_of(changed).count("slower") == 3
         assert "kernel is <old> in" in text_of(part)
-
-    def test_what_must_not_be_compared(self):
-        for name, check in (("old", "no"), ("new", "yes")):
-            self.results.write(name, "syncbench", sync_result(SYNC_ROWS, check=check))
-        part = Html(self.results, "new", "--base=old").part("comparison")
-        assert re.search("Nothing can be compared: .*--check=no.*--check=yes", text_of(part))
-        assert not part.getElementsByTagName("table")

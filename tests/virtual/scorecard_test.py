@@ -1,7 +1,6 @@
 """The scorecard of launches whose truth is known."""
 
 import decimal
-import random
 import re
 import shutil
 import statistics
@@ -10,7 +9,6 @@ import typing
 
 import rules
 import virtual
-from exposed import POST_US, PROGRAMS, SYNC_US, WAIT_US, Transfer, exposed_us
 from launches import Folder
 from random_machine import SIZES, Machine
 from commcost.result import intervals, tables
@@ -139,8 +137,6 @@ class Judge:
             yield OPERATIONS[keys["operation"]], "time_us"
         elif kind == "syncbench" and is_old:
             yield OPERATIONS["barrier"], "sync_us"
-        elif kind in ("overlap_iallreduce_sweep", "overlap_ibcast_sweep") and is_old and keys["size_bytes"] == "8":
-            yield OPERATIONS[keys["collective"][1:]], "blocking_us"
         elif kind in ("halo", "overlap_halo_sweep"):
             what, column = (("Halo exchange", "latency_us") if kind == "halo" else
                             ("Exposed halo exchange", "exposed_us"))
@@ -608,39 +604,6 @@ class Launches(virtual.Test):
                          for part in card.parts for line in part.lines}
                 lines[CAVEATS] = " ".join(text for text in card.caveats if "between launches" not in text)
                 self.assertTrue(is_shown_so(lines[case.label], case.words), lines[case.label])
-
-
-class RandomLaunches(virtual.Test):
-    """Operations that take times drawn at random, measured six times on a machine that is disturbed."""
-
-    def test_answers(self):
-        chance, wrong, clear, missed = random.Random(41), 0, 0, 0
-        cases = virtual.by_tier(plain=4, run=16, full=60)
-        for _ in range(cases):
-            program = chance.choice(PROGRAMS[:9])
-            duration_us, fraction = 10 ** chance.uniform(1, 2.5), chance.choice((0, 0.3, 0.6, 1))
-            blocking_us = chance.choice((0.5, 0.8, 1, 1.3)) * duration_us
-            folder = Folder(self)
-            folder.launches("runs", "overlap_" + program.name, *program.options, launches=ENOUGH,
-                            MODEL_DURATION_US=duration_us, MODEL_LATENCY_US=duration_us,
-                            MODEL_BLOCKING_US=blocking_us, MODEL_FRACTION=fraction, MODEL_POST_US=POST_US,
-                            MODEL_WAIT_US=WAIT_US, MODEL_SYNC_US=SYNC_US, MODEL_LAUNCH_SPREAD=0.01,
-                            **virtual.CONDITIONS["quiet"])
-            left_us = exposed_us([Transfer(duration_us, fraction, POST_US, WAIT_US)], 2 * duration_us)
-            gain_pct = 100 * (1 - left_us / program.blocking_us(None, blocking_us))
-            right = "yes" if gain_pct > 2 else "no"
-            (line,) = scorecard.card_of(tables.Tables([folder.path])).parts[-1].lines
-            is_clear = min(abs(gain_pct - 2), abs(gain_pct + 2)) > 8  # launches differ by some 4 points
-            is_wrong = (line.value not in (right, gain_lines.UNSURE) or
-                        line.note.startswith("up to") and gain_pct > -2 or
-                        line.note == "no difference" and abs(gain_pct) > 2)
-            wrong += is_wrong
-            clear += is_clear
-            missed += is_clear and line.value == gain_lines.UNSURE
-            if is_wrong:
-                virtual.say("{} gains {:.1f} %: {}".format(program, gain_pct, line))
-        self.rarely(wrong, cases, FALSE, "false answers")
-        self.rarely(missed, clear, MISSED, "clear answers that are missed")
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def settings_text(settings):
 GAIN_LEAST = -100  # percent: what is worse is off the axis
 
 
-# ---- tables and settings --------------------------------------------------------------------------
+# ---- tables and settings -------------------------------------------------------------------------
 
 class Point(typing.NamedTuple):
     """A point to draw: a value with its interval or range, as texts ("NA": none)."""

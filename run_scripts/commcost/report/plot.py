@@ -25,8 +25,7 @@ PROGRAMS = os.path.join(SCRIPTS, "plots")
 
 
 class Drawing(typing.NamedTuple):
-    """Where pictures go, as what, how many of a group at most (None: all), and whether gnuplot's data goes there,
-    too."""
+    """The folder and formats of pictures, the most pictures of a group (None: all), and whether gnuplot's data is kept."""
 
     folder: str
     formats: tuple

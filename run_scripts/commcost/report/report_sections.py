@@ -104,8 +104,7 @@ def values_of(tables, side, key):
         settings = {row.get(best_setting.SETTING, "") for table in tables.of(side) for row in table.rows}
         values = [value for value in values if not any(f" {value} " in f" {setting} " for setting in settings)]
     if key == "date":
-        values.update(dict.fromkeys(value for table in tables.of(side)
-                                    for value in table.metadata.get("last_date", ())))
+        values.update(dict.fromkeys(value for table in tables.of(side) for value in table.metadata.get("last_date", ())))
         dates = sorted(value.replace("T", " ", 1) for value in values)
         return " to ".join(dict.fromkeys(dates[:1] + dates[-1:]))
     if key != "mpi_variable" and len(values) > VALUES_SHOWN:

@@ -43,11 +43,7 @@ COST_LINES = {
     "barrier": CostLine("Barrier, {ranks} ranks", TIME_US, "collective", "time_us", {"operation": "barrier"}),
     "allreduce": CostLine("Allreduce, {size}", TIME_US, "collective", "time_us", {"operation": "allreduce"}),
     "bcast": CostLine("Broadcast, {size}", TIME_US, "collective", "time_us", {"operation": "bcast"}),
-    # For results without `collective`.
     "syncbench barrier": CostLine("Barrier, {ranks} ranks", TIME_US, "syncbench", "sync_us", {"sync": "MPI barrier"}),
-    "blocking allreduce": CostLine("Allreduce, {size}", TIME_US, "overlap_sweep", "blocking_us",
-                                   {"collective": "iallreduce"}),
-    "blocking bcast": CostLine("Broadcast, {size}", TIME_US, "overlap_sweep", "blocking_us", {"collective": "ibcast"}),
     "halo": CostLine("Halo exchange, {box}", TIME_US, "halo", "latency_us", way="method"),
     "exposed halo": CostLine("Exposed halo exchange, {box}", TIME_US, "overlap_sweep", "exposed_us",
                              {"collective": "halo", "test_calls": "0"}, way="method"),
@@ -72,7 +68,7 @@ TIME_LINES = (
 # Notes on costs.
 FASTEST, NONE_FASTEST, NEXT_FASTEST = "fastest: {}", "no {} clearly best", "{}, next best {}"
 SOME_LAUNCHES, NO_KNEE = "from {} of {} launches", "no launch found it"
-NO_CAUSE, KNOWN_CAUSES, OF_THE_TIME = "no single cause", "known causes explain {}", "{} of the time"
+NO_CAUSE, OF_THE_TIME = "no single cause", "{} of the time"
 PREDICTED, LAST_RANK, DISTURBED = "predicted from interruptions", "rank {} came last most often", "disturbed"
 
 # By scope and verdict of linkmap.

@@ -3,8 +3,6 @@
 The fastest of several methods is named if launches make it clear.
 """
 
-import functools
-import operator
 import re
 
 from commcost.result import benchmarks, rank_hosts
@@ -154,25 +152,17 @@ def put(tables):
 
 def barrier(tables):
     """A barrier of `collective`, or else of syncbench."""
-    cost, pairs = COST_LINES["barrier"], blocking(tables, "barrier")
     ranks = [table.metadata.get("ranks", ["?"])[0] for table in tables.of(NEW, "collective")]
-    if not pairs:
-        cost = COST_LINES["syncbench barrier"]
-        pairs = pairs_of(tables, cost)
-        ranks = [pair[0].keys["ranks"] for pair in pairs]
-    for pair in pairs[:1]:
-        yield line_of(cost, pair, ranks=ranks[0])
+    lines = [line_of(COST_LINES["barrier"], pair, ranks=ranks[0]) for pair in blocking(tables, "barrier")]
+    cost = COST_LINES["syncbench barrier"]
+    yield from (lines or [line_of(cost, pair, ranks=pair[0].keys["ranks"]) for pair in pairs_of(tables, cost)])[:1]
 
 
 def collectives(tables):
-    """The blocking calls of the smallest size, of `collective`, or else of the overlap programs."""
+    """The blocking calls of the smallest size."""
     for operation in ("allreduce", "bcast"):
-        cost, pairs = COST_LINES[operation], blocking(tables, operation)
-        if not pairs:
-            cost = COST_LINES[f"blocking {operation}"]
-            pairs = pairs_of(tables, cost)
-        for pair in sorted(pairs, key=lambda pair: pair[0].size())[:1]:
-            yield line_of(cost, pair, size=size_text(pair[0].size()))
+        for pair in sorted(blocking(tables, operation), key=lambda pair: pair[0].size())[:1]:
+            yield line_of(COST_LINES[operation], pair, size=size_text(pair[0].size()))
 
 
 def blocking(tables, operation):
@@ -222,7 +212,7 @@ def noise(tables):
                   if measured(source, "stop_us")]
         shares = sorted((pair for pair in shares if pair[1]), key=lambda pair: -pair[1].value)
         can_do = stopped.is_sure and stopped.low > MUCH_LOST_PCT and has_no_processor_left(tables)
-        yield line_of(COST_LINES["lost"], (row, stopped), explained(tables, stopped, shares),
+        yield line_of(COST_LINES["lost"], (row, stopped), "" if shares else card_table.NO_CAUSE,
                       remedy=COST_LINES["lost"].remedy if can_do else "")
         for source, share in shares[:SOURCES]:
             yield of_source(source, share)
@@ -240,17 +230,6 @@ def has_no_processor_left(tables):
             for table in tables.of(NEW, "noise")]
     return all(is_number(text) for texts in said for text in texts) and all(
         float(ranks) >= float(processors) for processors, ranks in said)
-
-
-def explained(tables, stopped, shares):
-    """How much sources explain, if that is less than half of the time."""
-    if not shares:
-        return card_table.NO_CAUSE
-    ranks = count_of(functools.reduce(operator.or_, (ranks_of(row) or 0 for scope in ("host", "rank")
-                                                     for row in tables.rows("noise", scope=scope)), 0))
-    known = sum(found.value * (count_of(ranks_of(source) or 0) or ranks) / ranks for source, found in shares if ranks)
-    little = ranks and 2 * known < stopped.value
-    return card_table.KNOWN_CAUSES.format(value_text(stopped._replace(value=known, low=None), SHARE)) if little else ""
 
 
 def of_source(source, share):
@@ -288,11 +267,6 @@ def ranks_of(row):
     """The ranks of a row, a cell like "0-1,4", as one number with a byte for each; None if the cell is their number."""
     found = rank_hosts.ranks_of(row.keys["ranks"])
     return None if found is None else int.from_bytes(rank_hosts.marks_of(found), "little")
-
-
-def count_of(ranks):
-    """The number of ranks."""
-    return ranks.to_bytes(ranks.bit_length() // 8 + 1, "little").count(1)
 
 
 # ---- the monitor ---------------------------------------------------------------------------------
