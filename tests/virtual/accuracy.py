@@ -75,7 +75,10 @@ def scorecard_rows(results):
 
 
 def table_rows(table, folder, rows):
+    """Returns a table's rows, or the page's own if its tests didn't run."""
     results = list(results_of(folder, table))
+    if not results:
+        return rows
     if table == "ideal":
         return ideal_rows(results, rows)
     if table == "coverage":
