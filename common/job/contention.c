@@ -68,7 +68,7 @@ void bc_contention_look(struct bc_contention *contention, struct bc_waits *waits
 
 /* ---- all ranks ------------------------------------------------------------------------------- */
 
-/* The largest of the ranks' values, on rank 0; where that is above 0, with its rank. Collective. */
+/* Returns the largest of the ranks' values with its rank, on rank 0. Collective. */
 static struct bc_located max_over_ranks(double value, const struct bc_job *job)
 {
     const struct bc_located own = {value, job->rank};

@@ -3,10 +3,9 @@
  *
  * An MPI library that polls keeps its rank ready to run all the time, so the rank waits whenever
  * something else runs on its processor. Linux counts that wait for each thread
- * (Documentation/scheduler/sched-stats.rst: the second number in /proc/<pid>/schedstat, in ns).
- * Only the thread that writes the rows is looked at. What the host of a virtual machine takes the
- * kernel counts in ticks of all processors of a node together (proc(5): steal), so it is looked at
- * once, over the whole run.
+ * (Documentation/scheduler/sched-stats.rst: the second number in /proc/<pid>/schedstat, in ns); the
+ * thread that writes the rows counts. The kernel counts the time that the host of a virtual machine
+ * takes in ticks of all processors of a node together (proc(5): steal): over the whole run.
  *
  * None of these functions runs in a timed region.
  */
@@ -15,38 +14,38 @@
 #include "common/job/job.h"
 #include "common/result/writer.h"
 
-/* The time of all processors of a node so far, in ticks. */
+/* The time of all processors of a node so far, in ticks; zeros where it isn't known. */
 struct bc_ticks {
     int64_t stolen; /* by the host */
-    int64_t busy;   /* all but idle, including the stolen */
+    int64_t busy;   /* all except idle, including the stolen */
 };
 
 struct bc_contention {
     int64_t waited_ns;     /* until the last look; -1: not known */
     double looked_s;       /* when that look was, on bc_elapsed_s() */
-    struct bc_ticks ticks; /* at the beginning; zeros where the system doesn't say */
+    struct bc_ticks ticks; /* at the beginning */
 };
 
-/* What a rank counted in the visits of a row. All zeros before the first one. */
+/* The counts of a rank in the visits of a row. All zeros before the first one. */
 struct bc_waits {
     double seconds, waited_s;
     bool unknown; /* how long it waited */
 };
 
-/* The share of the time in which a rank waited for a processor; 0 where that isn't worth a warning
-   or isn't known. Local. */
+/* Returns the share of the time in which a rank waited for a processor; 0 where that isn't worth a
+   warning or isn't known. Local. */
 double bc_waited_share(const struct bc_waits *waits);
 
 /* Begins to count for the calling thread. Local. */
 void bc_contention_begin(struct bc_contention *contention);
 
-/* Adds what happened since the last look, or since the beginning, to `waits` (NULL: to nothing).
-   The thread that began calls this. Local. */
+/* Adds the counts since the last look, or since the beginning, to `waits`, unless that is NULL. For
+   the thread that began. Local. */
 void bc_contention_look(struct bc_contention *contention, struct bc_waits *waits);
 
-/* Warns on rank 0 if some rank lost too much in row number `row`, which comes next, and names the
-   rank that lost most, but not in a job whose ranks share processors, which has a warning of its
-   own. Collective over MPI_COMM_WORLD. */
+/* Warns on rank 0 of the rank that lost most in row number `row`, which comes next, if it lost too
+   much and ranks don't share processors, which has a warning of its own. Collective over
+   MPI_COMM_WORLD. */
 void bc_contention_row(const struct bc_waits *waits, const struct bc_job *job,
                        struct bc_output *output, int64_t row);
 

@@ -21,8 +21,7 @@ bool bc_processors_cover(const struct bc_processors *all, const struct bc_proces
     return CPU_EQUAL_S(sizeof common, common.part, part->part) != 0;
 }
 
-/* A processor's core: the first in the list of the core's processors; -1: the system doesn't say.
- */
+/* Returns a processor's core, the first in the list of the core's processors; -1: not known. */
 static int read_core(int processor)
 {
     static const char *const names[] = {"core_cpus_list", "thread_siblings_list"};
@@ -46,7 +45,7 @@ struct bc_processors bc_cores_of(const struct bc_cores *cores,
     return found;
 }
 
-/* Processors beyond those of a cpu_set_t are looked for only where the system may have them. */
+/* Returns the number of processors that the system may have, at least that of a cpu_set_t. */
 static int possible_processors(void)
 {
     int64_t last;

@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <stdbool.h>
 
-/* The most processors that Linux is built for, more than a cpu_set_t holds. */
+/* The max processors of a Linux kernel, more than a cpu_set_t holds. */
 enum { BC_PROCESSORS_MAX = 8192 };
 
 /* A set of processors; all zeros is empty. */
@@ -39,21 +39,21 @@ static inline void bc_processors_join(struct bc_processors *all, const struct bc
     CPU_OR_S(sizeof *all, all->part, all->part, more->part);
 }
 
-/* The processors on which this process may run. False if the system doesn't say. All functions here
-   are local. */
+/* Reads the processors on which this process may run. False if they are not known. All functions
+   here are local. */
 bool bc_processors_read(struct bc_processors *processors);
 
-/* Whether `all` has each processor of `part`. */
+/* Returns true if `all` has each processor of `part`. */
 bool bc_processors_cover(const struct bc_processors *all, const struct bc_processors *part);
 
 struct bc_cores {
     int count;                 /* cores with a processor that is online; 0: not known */
-    int of[BC_PROCESSORS_MAX]; /* for each processor the number of its core, which is that of the
-                            core's lowest processor; -1: no such processor, or it is offline */
+    int of[BC_PROCESSORS_MAX]; /* the number of each processor's core, which is that of the core's
+                                  lowest processor; -1: no such processor, or offline */
 };
 
 void bc_cores_read(struct bc_cores *cores);
 
-/* The cores that have a processor in `processors`; one whose core isn't known is a core. */
+/* Returns the cores that have a processor in `processors`; one whose core isn't known is a core. */
 struct bc_processors bc_cores_of(const struct bc_cores *cores,
                                  const struct bc_processors *processors);

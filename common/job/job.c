@@ -88,9 +88,9 @@ static void append_processors(struct bc_text *text, const struct bc_processors *
     append_numbers(text, numbers, count);
 }
 
-/* Brings the text of the lowest rank that has one to rank 0, which adds the number of nodes that
-   have one; frees all others. NULL on other ranks, and if no rank has a text. Uses collectives
-   only, since a program under the monitor may have receives pending. Collective. */
+/* Returns on rank 0 the text of the lowest rank that has one, with the number of nodes that have
+   one; frees all others. NULL on other ranks, and if no rank has a text. Uses collectives only,
+   since a program under the monitor may have receives pending. Collective. */
 static char *text_of_nodes(const struct bc_job *job, char *text)
 {
     struct bc_text whole = {0};
@@ -108,17 +108,17 @@ static char *text_of_nodes(const struct bc_job *job, char *text)
     if (job->rank == 0)
         bc_text_append(&whole, "%s", text);
     if (job->rank == 0 && nodes > 1)
-        bc_text_append(&whole, " (so or alike on %d nodes)", nodes);
+        bc_text_append(&whole, " (similar on %d nodes)", nodes);
     free(text);
     return whole.start;
 }
 
 /* ---- processors and cores -------------------------------------------------------------------- */
 
-/* Where a rank of the node runs. */
+/* Placement of a rank of the node. */
 struct place {
-    struct bc_processors set; /* on which it may run; in describe_shared_cores their cores */
-    int last_processor;       /* on which it ran just now; -1: not known */
+    struct bc_processors set; /* may run on these; in describe_shared_cores their cores */
+    int last_processor;       /* ran on this one just now; -1: not known */
     int rank;                 /* in MPI_COMM_WORLD */
     bool has_to_share;        /* set by have_to_share */
 };
@@ -131,10 +131,10 @@ static struct bc_processors union_of(const struct place *places, int count)
     return all;
 }
 
-/* Looks for a group of ranks that is larger than the set of processors, or of cores, on which its
-   ranks may run. Of Hall's condition it checks the groups that launchers produce: for each rank
-   those that may run nowhere but where that rank may, and all ranks. Marks the ranks of the first
-   such group; returns the size of its set, 0 if there is none. */
+/* Finds a group of ranks that is larger than the set of processors, or of cores, on which its ranks
+   may run: of Hall's condition the groups that launchers produce, which are, for each rank, all
+   ranks whose set lies within that rank's, and all ranks. Marks the ranks of the first such group;
+   returns the size of its set, 0 if there is none. */
 static int have_to_share(struct place *places, int count)
 {
     const struct bc_processors all = union_of(places, count);
@@ -152,7 +152,7 @@ static int have_to_share(struct place *places, int count)
     return 0;
 }
 
-/* "each rank: 0-1" where all ranks may run on the same processors, else those of each rank. */
+/* Returns "each rank: 0-1" if all ranks may run on the same processors, else a list of ranks. */
 static char *describe_binding(const struct place *places, int count)
 {
     struct bc_text text = {0};
@@ -190,7 +190,8 @@ static bool find_neighbours(const struct place *places, int count, const struct 
     return false;
 }
 
-/* Says which ranks share cores, by which it replaces the places' processors; NULL where none do. */
+/* Returns a text of the ranks that share cores, NULL without any. Replaces the places' processors
+   by cores. */
 static char *describe_shared_cores(struct place *places, int count, const struct bc_cores *cores)
 {
     struct bc_text text = {0};
@@ -238,7 +239,7 @@ static void find_processors(struct bc_job *job)
             job->binding = describe_binding(places, job->node_ranks);
             job->cores = cores.count;
         }
-        /* Where ranks share processors that says more than the cores. */
+        /* Not in addition to the warning of shared processors. */
         if (!shared && cores.count > 0)
             shared_cores = describe_shared_cores(places, job->node_ranks, &cores);
     }

@@ -218,12 +218,12 @@ int64_t bc_shared_memory_available(void)
     return (int64_t)folder.f_bavail * (int64_t)folder.f_frsize;
 }
 
-/* Says that /dev/shm is full, if fewer than min_bytes are free. A signal handler calls this. */
+/* Reports a full /dev/shm, if fewer than min_bytes are free. A signal handler calls this. */
 static bool explain(int64_t min_bytes)
 {
     static const char text[] =
-        "commcost: " FOLDER ", where MPI puts what the processes of a node share, "
-        "has little room left: clear it, or give the container more (docker run --shm-size)\n";
+        "commcost: " FOLDER ", the shared memory of a node's processes, has little room left: "
+        "clear it, or give the container more (docker run --shm-size)\n";
     if (bc_shared_memory_available() >= min_bytes)
         return false;
     (void)!write(STDERR_FILENO, text, sizeof text - 1);

@@ -1,11 +1,11 @@
 /*
- * What a process may still take: memory of its node, /dev/shm, and what its control groups allow.
- * All functions are local.
+ * Limits of a process: memory of its node, /dev/shm, and its control groups. All functions are
+ * local.
  *
  * Linux ends a process that takes more than its node or its control groups have. MPI libraries put
- * what the ranks of a node share into /dev/shm. Where that is too small some libraries give up in
- * MPI_Init with an error of their own, and with others the kernel ends a process with SIGBUS at its
- * first access, without any message.
+ * the memory that ranks of a node share into /dev/shm. If that is too small, some libraries give up
+ * in MPI_Init with an error, and with others the kernel ends a process with SIGBUS at its first
+ * access, without any message.
  *
  * Containers and batch jobs bound a process by its control groups: memory, and processor time. When
  * the processes of a group have used up its quota of processor time, the kernel stops them for the
@@ -23,26 +23,24 @@
 
 /* ---- memory ---------------------------------------------------------------------------------- */
 
-/* The bytes that this process may still take: the minimum of what its node has available, and of
-   limit minus usage over its control groups. Cached pages of files don't count as usage, since the
-   kernel reclaims them. INT64_MAX where the system doesn't say. */
+/* Returns the bytes that this process may still take: the minimum of its node's available bytes,
+   and of limit minus usage over its control groups. Cached pages of files don't count as usage,
+   since the kernel reclaims them. INT64_MAX: not known. */
 int64_t bc_memory_available(void);
 
-/* The bytes that are free in /dev/shm; INT64_MAX where the system doesn't say. A signal handler may
-   call it: statvfs is a bare system call in Linux's C libraries. */
+/* Returns the free bytes in /dev/shm; INT64_MAX: not known. A signal handler may call it: statvfs
+   is a bare system call in Linux's C libraries. */
 int64_t bc_shared_memory_available(void);
 
-/* Call before MPI_Init: if `speaks`, warns on stderr when /dev/shm is nearly full. From now on a
-   SIGBUS while /dev/shm is full ends the process with one line that says so, and with exit status
-   1; a SIGBUS for another reason ends it as usual. */
+/* Warns on stderr, if `speaks`, of a nearly full /dev/shm. From now on a SIGBUS while /dev/shm is
+   full ends the process with that line and exit status 1. Call it before MPI_Init. */
 void bc_shared_memory_watch(bool speaks);
 
 /* ---- control groups -------------------------------------------------------------------------- */
 
 /* The quota of one group. */
 struct bc_quota {
-    uint64_t device, group; /* device and inode of the group's folder: the same for all processes
-                               that see the group, by whatever path */
+    uint64_t device, group; /* device and inode of the group's folder, whatever its path */
     double processors;      /* processor time per wall-clock time */
     int64_t version;        /* of control groups: 1 or 2 */
 };
@@ -57,18 +55,18 @@ struct bc_quotas {
 
 void bc_quotas_read(struct bc_quotas *quotas);
 
-/* What quotas mean for the ranks of one node. */
+/* Judgement of the quotas of one node. */
 struct bc_quota_finding {
-    double processors;        /* that all the ranks together may use; INFINITY without a limit */
-    struct bc_quota exceeded; /* the quota that allows each of its ranks the smallest share of a
-                                 processor, if that share is less than one processor */
-    int ranks;                /* that share the exceeded quota; 0: no quota is exceeded */
+    double processors;        /* of all ranks together; INFINITY without a limit */
+    struct bc_quota exceeded; /* the quota with the smallest share of a processor for each of its
+                                 ranks, if that is less than one */
+    int ranks;                /* of the exceeded quota; 0: no quota is exceeded */
 };
 
 /* Judges the quotas of `count` ranks of one node: ranks share a quota if both have it. */
 struct bc_quota_finding bc_quotas_judge(const struct bc_quotas *quotas, int count);
 
-/* The name of the file that sets a group's quota. */
+/* Returns the name of the file that sets a group's quota. */
 const char *bc_quota_file(const struct bc_quota *quota);
 
 /* ---- files of the system --------------------------------------------------------------------- */

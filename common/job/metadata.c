@@ -1,5 +1,6 @@
 #include "common/job/metadata.h"
 
+#include "common/job/hosts.h"
 #include "common/job/launcher.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
@@ -19,8 +20,8 @@
 
 extern char **environ;
 
-/* The version of the output format, raised when readers must change. From 2 on the last line of a
-   complete result says so (bc_output_end). */
+/* The version of the output format, raised when readers must change. From 2 on a complete result
+   ends with a line of its own (bc_output_end). */
 #define BC_OUTPUT_SCHEMA 2
 
 void bc_metadata_write_program(struct bc_output *output, const char *benchmark, int argc,
@@ -70,10 +71,9 @@ static void write_processor(struct bc_output *output)
         fclose(cpuinfo);
 }
 
-/* The library that runs, and the one that the program was built with if that is another: a program
-   that was built for the standard's ABI runs with any library that has it, and others with other
-   versions of their library. MPICH's version text has many lines: the first names the library, the
-   one about the device says how the library communicates. */
+/* Writes the library that runs, and the one that the program was built with if that differs, by the
+   standard's ABI or in version. MPICH's version text has many lines: the first names the library, a
+   later one the device. */
 static void write_library(struct bc_output *output)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
@@ -99,7 +99,7 @@ static void write_library(struct bc_output *output)
     }
 }
 
-/* True if a text begins with one of the prefixes, which are separated by spaces; NULL: none. */
+/* Returns true if a text begins with one of the prefixes, separated by spaces; NULL: none. */
 static bool begins_with(const char *text, const char *prefixes)
 {
     while (prefixes != NULL && *prefixes != '\0') {
@@ -111,7 +111,7 @@ static bool begins_with(const char *text, const char *prefixes)
     return false;
 }
 
-/* Writes the variables that tune the library or that a script names, but not what launchers set. */
+/* Writes the variables that tune the library or that a script names, not those of launchers. */
 static void write_mpi_variables(struct bc_output *output)
 {
     static const char mpi[] = "UCX_ FI_ MPIR_CVAR_ OMPI_MCA_ MPICH_ PSM2_ PSM3_ I_MPI_ MV2_ "
@@ -121,9 +121,41 @@ static void write_mpi_variables(struct bc_output *output)
         "OMPI_MCA_rmaps= OMPI_MCA_mpi_oversubscribe= OMPI_MCA_PREFIXES= OMPI_MCA_num_procs= "
         "OMPI_MCA_cpu_type= OPAL_USER_PARAMS_GIVEN=";
     for (char **variable = environ; *variable != NULL; variable++)
-        if (begins_with(*variable, getenv("COMMCOST_VARIABLES")) ||
+        if (begins_with(*variable, getenv(BC_VARIABLES)) ||
             (begins_with(*variable, mpi) && !begins_with(*variable, launcher)))
             bc_output_meta(output, "mpi_variable", "%s", *variable);
+}
+
+/* Returns a number by which ranks compare their variables. */
+static int sum_variables(void)
+{
+    const char *const prefixes = getenv(BC_VARIABLES);
+    uint32_t sum = 0; /* of FNV-1a hashes, since the order of variables doesn't matter */
+    for (char **variable = environ; *variable != NULL; variable++) {
+        uint32_t hash = 2166136261;
+        for (const char *c = *variable; *c != '\0'; c++)
+            hash = (hash ^ (unsigned char)*c) * 16777619;
+        sum += begins_with(*variable, prefixes) ? hash : 0;
+    }
+    return (int)(sum & INT32_MAX);
+}
+
+void bc_variables_compare(const struct bc_job *job, struct bc_output *output)
+{
+    const int own = sum_variables();
+    int *const sums = bc_gather(&own, sizeof own, MPI_COMM_WORLD);
+    if (job->rank != 0)
+        return;
+    size_t count = 0;
+    char text[64] = "";
+    for (int rank = 0, root = sums[0]; rank < job->ranks; rank++)
+        if (sums[rank] != root)
+            sums[count++] = rank;
+    if (bc_format_ranks(sums, count, text, sizeof text) >= sizeof text)
+        strcpy(text + sizeof text - 4, "...");
+    if (count > 0)
+        bc_output_remark(output, BC_WARNING_VARIABLES, text);
+    free(sums);
 }
 
 void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int thread_level)

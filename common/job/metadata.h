@@ -1,4 +1,5 @@
-/* The metadata of a result about program, library and job. Local; NULL as output: nothing. */
+/* The metadata of a result about program, library and job. Local, except bc_variables_compare; NULL
+   as output: nothing. */
 #pragma once
 
 #include "common/job/job.h"
@@ -7,6 +8,12 @@
 /* Writes benchmark, version, commit, date, command line and compiler. */
 void bc_metadata_write_program(struct bc_output *output, const char *benchmark, int argc,
                                char *const *argv);
+
+/* Names beginnings of variables, such as "A= B=", that a result is to confirm. */
+#define BC_VARIABLES "COMMCOST_VARIABLES"
+
+/* Warns of ranks whose confirmed variables differ from rank 0's. Collective over MPI_COMM_WORLD. */
+void bc_variables_compare(const struct bc_job *job, struct bc_output *output);
 
 /* Writes MPI library and its variables, ranks, nodes, hosts, binding, processor, kernel and job id,
    and warns of shared processors, cores and quotas. Calls MPI. */

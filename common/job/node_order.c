@@ -24,7 +24,7 @@ int bc_translate_rank(MPI_Comm from, int rank, MPI_Comm to)
 
 void bc_node_order_create(struct bc_node_order *order, const struct bc_job *job)
 {
-    /* Whether the ranks of each node follow each other, so that places are ranks. */
+    /* True if the ranks of each node follow each other, so that places are ranks. */
     int follow = job->rank == bc_translate_rank(job->node_comm, 0, MPI_COMM_WORLD) + job->node_rank;
     bc_harness_allreduce(MPI_IN_PLACE, &follow, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     order->comm = MPI_COMM_WORLD;

@@ -25,7 +25,7 @@ enum stage {
     LAST_SINGLES,  /* the same after the last one */
 };
 
-/* The one in hand: programs take one sequence of rounds after the other. */
+/* One at a time: programs take one sequence of rounds after the other. */
 static struct bc_rounds {
     const struct bc_run *run;
     const struct bc_quantities *quantities;
@@ -90,8 +90,8 @@ static int64_t step_of(const struct bc_quantities *quantities)
     return quantities->step > 0 ? quantities->step : 1;
 }
 
-/* Begins to take single repetitions until the visit has `count`, or as many as it may have samples,
-   or until they have taken `seconds`; at least one if `needs_one`. Rank 0's arguments count. */
+/* Begins single repetitions: up to `count`, limited by the visit's samples, until they have taken
+   `seconds`; at least one if `needs_one`. Rank 0's arguments count. */
 static void begin_singles(struct bc_rounds *r, enum stage stage, int64_t count, double seconds,
                           bool needs_one)
 {
@@ -151,9 +151,9 @@ static int64_t repetitions_of(const struct bc_rounds *r, double ns)
     return (int64_t)fmin(repetitions, BATCH_REPETITIONS_MAX);
 }
 
-/* Takes in the slowest rank's time of a batch. Of two batches the quicker one counts, since either
-   may have been disturbed. The time of one repetition says little about that of many, so batches
-   get longer. Returns true with store->repetitions set when the length is found. */
+/* Takes in the slowest rank's time of a batch, of two batches the shorter, as either may have been
+   disturbed. Batches get longer step by step, since one repetition alone takes another time.
+   Returns true with store->repetitions set when the length is found. */
 static bool find_length(struct bc_rounds *r, double ns)
 {
     r->quickest_ns = fmin(r->tries == 0 ? INFINITY : r->quickest_ns, ns / (double)r->tried);
@@ -193,8 +193,7 @@ static void open_search_round(struct bc_rounds *r)
                });
 }
 
-/* Takes in the last round of the search. True when the length is found. Collective; the same on
-   every rank. */
+/* Takes in the last round of the search. True when the length is found. Collective. */
 static bool end_search_round(struct bc_rounds *r)
 {
     double ns = batch_ns[0][0];
@@ -208,8 +207,8 @@ static void spend_search(struct bc_rounds *r)
     r->seconds = fmax(0.0, r->seconds - (bc_elapsed_s() - r->start_s));
 }
 
-/* In an oversubscribed job a repetition may take longer than a batch should, and the first one may
-   use up the time: so it is a sample. */
+/* Begins the search in an oversubscribed job: a repetition may take longer than a batch should, and
+   the first one may use up the time, so it is a sample. */
 static void begin_shared_search(struct bc_rounds *r)
 {
     static const struct bc_plan one_round = {
@@ -221,9 +220,9 @@ static void begin_shared_search(struct bc_rounds *r)
     begin_sequence(r, &r->batches, &one_round, &r->store->samples, 1, 0);
 }
 
-/* If there is time, takes a second round and goes by that, as the first may have waited for a
-   processor. r->seconds becomes what is left of the visit's time, 0 if that is too short for a
-   round. False if the sample is all that there is time for. Collective. */
+/* Takes a second round if there is time, since the first may have waited for a processor. Sets
+   r->seconds to the rest of the visit's time, 0 if that is too short for a round. False if there is
+   no time for another sample. Collective. */
 static bool end_shared_search(struct bc_rounds *r)
 {
     struct bc_store *const store = r->store;
@@ -326,7 +325,7 @@ static void close_batch(struct bc_rounds *r)
         begin_singles(r, SINGLES, INT64_MAX, SINGLES_SHARE * (bc_elapsed_s() - r->start_s), false);
 }
 
-/* Opens the next batch of rounds. False if there is none. Collective; the same on every rank. */
+/* Opens the next batch of rounds. False if there is none. Collective. */
 static bool next_batch(struct bc_rounds *r)
 {
     if (r->stage == SEARCH) {

@@ -14,7 +14,7 @@ static const void *value_at(const struct bc_column *column, const void *result)
     return (const char *)result + column->at;
 }
 
-/* A real number in the unit in which it is written: times in ns are written in us. */
+/* Returns a real number in the unit in which it is written: times in ns are written in us. */
 static double real_value(const struct bc_column *column, const void *result)
 {
     const bool is_time = column->cell == BC_CELL_US || column->cell == BC_CELL_TIME;
@@ -74,7 +74,7 @@ static bool format_cell(char *cell, const struct bc_column *column, const void *
 
 /* ---- quantities and their intervals ---------------------------------------------------------- */
 
-/* The ends of column names, and the units that they stand for. */
+/* The ends of column names, and their units. */
 static const struct unit {
     const char *end, *name;
 } units[] = {
@@ -82,7 +82,8 @@ static const struct unit {
     {"_pct", "%"},     {"(%)", "%"},  {"_mbs", "MB/s"}, {"_bytes", "B"},
 };
 
-/* How much of a column's name is the quantity's. Some specifications name times without a unit. */
+/* Returns the length of a column's name without its unit. Some specifications name times without a
+   unit. */
 static size_t split(const struct bc_column *column, const char **unit)
 {
     const size_t length = strlen(column->name);
@@ -97,7 +98,7 @@ static size_t split(const struct bc_column *column, const char **unit)
     return length;
 }
 
-/* Whether a column is that end, "_lo" or "_hi", of the interval of another one: latency_lo_us of
+/* Returns true if a column is that end, "_lo" or "_hi", of another one's interval: latency_lo_us of
    latency_us. */
 static bool is_end(const struct bc_column *column, const struct bc_column *of, const char *end)
 {
@@ -107,7 +108,7 @@ static bool is_end(const struct bc_column *column, const struct bc_column *of, c
            strncmp(column->name + length, end, strlen(end)) == 0 && strcmp(own, unit) == 0;
 }
 
-/* That end of a column's interval; NULL without one. */
+/* Returns that end of a column's interval; NULL without one. */
 static const struct bc_column *find_end(const struct bc_table *table, const struct bc_column *of,
                                         const char *end)
 {
@@ -119,16 +120,13 @@ static const struct bc_column *find_end(const struct bc_table *table, const stru
 
 /* ---- metrics --------------------------------------------------------------------------------- */
 
-/* A result as figures of merit: one line a quantity, which tools that watch performance read with
-   one expression.
+/* A result as figures of merit, for tools that watch performance: one line for each column that is
+   better less or more, in rows whose data is right.
 
      syncbench/sync.MPI_barrier/neighbours.1/ranks.2/sync=0.613 us 0.601 0.622
 
-   The name is the program's, the row's keys that have a value, and the quantity without its unit;
-   blanks, equals signs, colons and slashes in it are underscores. It is the same in every launch on
-   the same hosts, but for keys that a launch finds out. Then come the value, its unit, and the ends
-   of its interval, NA where it has none. Quantities are the columns that are better less or more;
-   one without a value has no line, nor has a row of wrong data. */
+   The name has the program, the row's keys and the quantity without its unit, with underscores for
+   blanks, equals signs, colons and slashes. Then come value, unit and interval, or NA. */
 
 /* Writes a name's part, with underscores for what would end it. */
 static void write_name(FILE *stream, const char *text, size_t length)
@@ -182,7 +180,7 @@ static void write_metrics(const struct bc_lines *lines, FILE *stream, const void
 
 /* ---- which columns are shown ----------------------------------------------------------------- */
 
-/* The column of this name; NULL if there is none. */
+/* Returns the column of this name; NULL if there is none. */
 static const struct bc_column *find_column(const struct bc_table *table, const char *name,
                                            size_t length)
 {
@@ -228,7 +226,7 @@ static bool is_shown(const struct bc_lines *lines, const struct bc_column *colum
     return i < lines->count;
 }
 
-/* Whether a name is in a list with commas; NULL: no. */
+/* Returns true if a name is in a list with commas; NULL: an empty list. */
 static bool is_listed(const char *names, const char *name)
 {
     const size_t own = strlen(name);
@@ -267,8 +265,7 @@ static bool are_aligned(const struct bc_lines *lines)
     return lines->style.format == BC_FORMAT_TABLE;
 }
 
-/* What stands above a column. In a table the ends of an interval, right behind their value, are lo
-   and hi. */
+/* Returns the heading of a column: in a table lo and hi for an interval right behind its value. */
 static const char *heading(const struct bc_lines *lines, size_t i)
 {
     const struct bc_column *const *const column = &lines->shown[i];
@@ -285,7 +282,7 @@ static bool is_integer(const struct bc_column *column)
     return column->cell == BC_CELL_INT || column->cell == BC_CELL_INTEGER;
 }
 
-/* The width of a column in a table: that of its heading or of usual values. */
+/* Returns the width of a column in a table: that of its heading or of usual values. */
 static int width_of(const struct bc_lines *lines, size_t i)
 {
     enum { NUMBER_WIDTH = 8, END_WIDTH = 7, STATUS_WIDTH = 8 };
@@ -310,7 +307,7 @@ static int width_of_line(const struct bc_lines *lines)
     return width;
 }
 
-/* Puts the ends of each interval right behind its value. */
+/* Moves the ends of each interval right behind its value. */
 static void gather_intervals(struct bc_lines *lines)
 {
     for (size_t i = 0; i < lines->count; i++)
@@ -364,16 +361,16 @@ void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
         continue;
 }
 
-/* Whether a spreadsheet may take a text for a date or another number: 2-3, 1/2, 1,4. In quotes,
-   which readers of tab-separated values take off, it stays a text. */
+/* Returns true if a spreadsheet may take a text for a date or another number: 2-3, 1/2, 1,4. In
+   quotes, which readers of tab-separated values remove, it stays a text. */
 static bool is_like_a_date(const char *text)
 {
     return text[0] >= '0' && text[0] <= '9' && strpbrk(text, "-/,:") != NULL &&
            text[strspn(text, "0123456789-/,:.")] == '\0';
 }
 
-/* `late`: by how many characters values before this cell were longer than their columns of a table.
-   Blanks of this one make good for them. */
+/* Writes a cell. `late`: the characters by which values before it exceeded their columns of a
+   table; they shorten the blanks of this one. */
 static void write_cell(const struct bc_lines *lines, FILE *stream, size_t i, const char *text,
                        int *late)
 {
@@ -396,8 +393,8 @@ void bc_lines_write_names(const struct bc_lines *lines, FILE *stream)
         write_cell(lines, stream, i, heading(lines, i), &late);
 }
 
-/* For people: a value that is better less, and whose interval contains 0, becomes a bound, `< x`: x
-   has two digits, rounded up. */
+/* Replaces a value that noise could have made by a bound: if it is better less, and its interval
+   contains 0, by `< x`, where x has two digits, rounded up. */
 static void bound_noise(char *cell, const struct bc_table *table, const struct bc_column *column,
                         const void *result)
 {
@@ -414,7 +411,7 @@ static void bound_noise(char *cell, const struct bc_table *table, const struct b
              ceil(bound / unit * (1 - 1e-9)) * unit);
 }
 
-/* For people: the column with no more decimals than make five digits. */
+/* Returns the column with no more decimals than make five digits. */
 static struct bc_column with_few_digits(const struct bc_column *column, const void *result)
 {
     enum { DIGITS = 5 };

@@ -20,15 +20,15 @@ struct bc_output {
     FILE *stream;
     struct bc_lines lines;
     bool borrowed;     /* the stream stays open */
-    int lost;          /* errno of what could not be written; 0: nothing */
-    FILE *behind_rows; /* remarks that come after the last row; NULL: as they come */
-    char *behind_text; /* what they are so far */
+    int lost;          /* errno of the first lost line; 0: none */
+    FILE *behind_rows; /* remarks that come after the last row; NULL: none so far */
+    char *behind_text;
     size_t behind_length;
     int64_t rows;
     bool waits;             /* the header, for the first row */
-    int64_t disturbed;      /* rows that were, of which nothing has been said */
-    int64_t last_disturbed; /* the number of the last of them */
-    double max_waited_pct;  /* of them */
+    int64_t disturbed;      /* number of disturbed rows that no line has reported */
+    int64_t last_disturbed; /* the number of the last of these rows */
+    double max_waited_pct;  /* of these rows */
 };
 
 struct bc_output *bc_output_attach(FILE *stream, const struct bc_style *style,
@@ -53,13 +53,13 @@ struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
     return output;
 }
 
-/* Flushes. 0 if nothing is lost, else what errno says. */
+/* Flushes. Returns 0 if nothing is lost, else errno. */
 static int flush_stream(FILE *stream)
 {
     errno = 0;
     if (fflush(stream) == 0 && !ferror(stream))
         return 0;
-    /* What made an earlier write fail may not be known any more. */
+    /* The errno of an earlier write may be lost. */
     return errno != 0 ? errno : EIO;
 }
 
@@ -67,13 +67,13 @@ int bc_stream_problem(FILE *stream)
 {
     struct stat status;
     const int problem = flush_stream(stream);
-    /* A file without a name is one that nobody will find: it, or its folder, was removed. */
+    /* A file without a name, or its folder, was removed. */
     const bool went_away =
         fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 0;
     return problem == 0 && went_away ? ENOENT : problem;
 }
 
-/* The first problem counts. */
+/* Keeps the first problem. */
 static void flush(struct bc_output *output)
 {
     const int problem =
@@ -87,8 +87,8 @@ static bool has_metadata(const struct bc_output *output)
     return output->lines.style.content <= BC_WITH_SHORT_METADATA;
 }
 
-/* Where a line with this word goes: with short metadata notes and warnings wait until all rows are
-   there. Without memory they don't. */
+/* Returns the stream for a line with this word: with short metadata notes and warnings wait for the
+   last row, except without memory. */
 static FILE *stream_of(struct bc_output *output, const char *word)
 {
     const bool waits = output->lines.style.content == BC_WITH_SHORT_METADATA &&
@@ -98,8 +98,8 @@ static FILE *stream_of(struct bc_output *output, const char *word)
     return waits && output->behind_rows != NULL ? output->behind_rows : output->stream;
 }
 
-/* Writes `# WORD: text`; short metadata in lines that a terminal has room for, except verbose and
-   debug output, which scripts read. */
+/* Writes `# WORD: text`; with short metadata in lines for a terminal, except verbose and debug
+   output, which scripts read. */
 static void write_line(struct bc_output *output, const char *word, const char *text)
 {
     FILE *const stream = stream_of(output, word);
@@ -111,7 +111,6 @@ static void write_line(struct bc_output *output, const char *word, const char *t
         fprintf(stream, "%s\n", text);
 }
 
-/* Writes what has waited. */
 static void write_waiting(struct bc_output *output)
 {
     if (output->behind_rows == NULL)
@@ -195,8 +194,7 @@ void bc_output_disturbed(struct bc_output *output, double waited_pct, const char
     va_end(arguments);
 }
 
-/* How a role is called in `# columns:`, and in that of a short head, which leaves out what has no
-   words. */
+/* The name of a role in `# columns:`, and in that of a short head, which leaves out NULL. */
 static const struct {
     const char *name, *words;
 } roles[BC_ROLES] = {[BC_KEY] = {"key", "keys: "},
@@ -217,7 +215,7 @@ static void write_roles(struct bc_output *output)
     free(text.start);
 }
 
-/* The same for people, with the keys that no column shows. */
+/* Writes the roles in words, with the keys that no column shows. */
 static void write_words(struct bc_output *output, const void *result)
 {
     struct bc_text keys = {0}, text = {0};
@@ -299,7 +297,6 @@ void bc_output_row(struct bc_output *output, const void *result)
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* Says how many rows were disturbed, how much, and what to do. */
 static void write_disturbed(struct bc_output *output)
 {
     char much[64] = "";
@@ -311,7 +308,6 @@ static void write_disturbed(struct bc_output *output)
                      (long long)output->rows, much);
 }
 
-/* Says what values in shown columns mean. */
 static void write_about(struct bc_output *output)
 {
     const bool is_short = output->lines.style.content == BC_WITH_SHORT_METADATA;

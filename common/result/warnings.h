@@ -17,6 +17,10 @@
 #define BC_WARNING_SINGLETONS                                                                      \
     "warning", "%ld processes were started, but each is a job of its own: use another mpirun"
 
+/* Ranks as bc_format_ranks writes them. */
+#define BC_WARNING_VARIABLES                                                                       \
+    "warning", "the variables of COMMCOST_VARIABLES differ on ranks %s: export them to all ranks"
+
 /* Ranks of a node and its processors. Readers look for the first word. */
 #define BC_WARNING_OVERSUBSCRIBED                                                                  \
     "warning",                                                                                     \

@@ -16,8 +16,8 @@ static bool cannot_write(const char *option, const char *path, struct bc_error *
                         option, path, strerror(errno));
 }
 
-/* False with the error set if result and samples are one file: by their names if no file exists
-   yet. */
+/* Returns false with the error set if result and samples are one file, or will be by their names.
+ */
 static bool check_two_files(const struct bc_settings *s, struct bc_error *error)
 {
     struct stat a, b;
@@ -41,7 +41,7 @@ static enum bc_content content_of(const struct bc_settings *s)
     return s->metadata == BC_METADATA_FULL ? BC_WITH_METADATA : BC_WITH_SHORT_METADATA;
 }
 
-/* The names that --columns asks for, with those of the main columns in the place of `main`. */
+/* Returns the names that --columns asks for, with the main columns in the place of `main`. */
 static char *named_columns(const struct bc_run *run, const char *asked)
 {
     const char *const main = run->own->table->main;
@@ -59,7 +59,7 @@ static char *named_columns(const struct bc_run *run, const char *asked)
     }
 }
 
-/* Finds out which columns are shown. False with the error set if --columns names others. */
+/* Sets the shown columns. False with the error set if --columns names others. */
 static bool choose_columns(struct bc_run *run, struct bc_error *error)
 {
     const struct bc_table *const table = run->own->table;
@@ -84,7 +84,6 @@ static bool choose_columns(struct bc_run *run, struct bc_error *error)
                         run->program->name, shown, lacks);
 }
 
-/* Opens what --dump-samples writes. */
 static bool open_dump(struct bc_run *run, struct bc_error *error)
 {
     const struct bc_settings *const s = &run->settings;
@@ -118,7 +117,7 @@ bool bc_files_open(struct bc_run *run, struct bc_error *error)
     return run->output != NULL;
 }
 
-/* Says that a file was lost; the path is NULL for stdout. */
+/* Reports the loss of a file; the path is NULL for stdout. */
 static void report_loss(const struct bc_run *run, const char *path, int problem)
 {
     fprintf(stderr, "%s: output was lost: cannot write %s: %s\n", run->program->name,

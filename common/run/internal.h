@@ -26,8 +26,9 @@ struct bc_own_run {
     struct bc_contention contention;
     bc_end_fn *end_function; /* called by bc_finish; NULL: none */
     void *end_context;
-    FILE *dump;       /* --dump-samples; NULL on all ranks except rank 0 */
-    int dump_problem; /* errno of the first loss in the dump, or 0 */
+    bool compares_variables; /* between ranks, of those that COMMCOST_VARIABLES names */
+    FILE *dump;              /* --dump-samples; NULL on all ranks except rank 0 */
+    int dump_problem;        /* errno of the first loss in the dump, or 0 */
 };
 
 /* ---- the common options (settings.c) --------------------------------------------------------- */

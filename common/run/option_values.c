@@ -30,7 +30,7 @@ static bool does_not_count(char character)
     return character != '\0' && strchr(" -_", character) != NULL;
 }
 
-/* Whether the word of `length` characters is the name. */
+/* Returns true if the word of `length` characters is the name. */
 static bool is_name(const char *word, size_t length, const char *name)
 {
     size_t i = 0;
@@ -59,7 +59,7 @@ int bc_append_names(struct bc_text *text, bc_name_fn *name_at, int count, const 
     return names;
 }
 
-/* Sets the error that a word is none of the names: with all of them if they are few. */
+/* Sets the error of a word that is no name: with all names if they are few. */
 static bool name_error(const char *given_to, const char *word, size_t length, bc_name_fn *name_at,
                        int count, struct bc_error *error)
 {
@@ -109,7 +109,7 @@ static bool in_range(const struct bc_option *option, double value)
 
 static const char out_of_range[] = "out of range";
 
-/* What a text is that an option of a kind can't take. */
+/* The fault of a text that an option of a kind can't take. */
 static const char *const mismatches[] = {
     [BC_INTEGER] = "not a whole number",
     [BC_REAL] = "not a number",
@@ -119,7 +119,7 @@ static const char *const mismatches[] = {
     [BC_CHOICE] = "none of the choices",
 };
 
-/* Sets the error that `name` was given `text`: what is wrong, and what would do. */
+/* Sets the error of the value `text` for `name`: the fault and the remedy. */
 static bool value_error(const struct bc_option *option, const char *name, const char *text,
                         const char *wrong, struct bc_error *error)
 {
@@ -135,7 +135,7 @@ static bool value_error(const struct bc_option *option, const char *name, const 
     return bc_error_set(error, "%s: '%.80s' is %s: use %s", name, text, wrong, use);
 }
 
-/* `real` gets the value of a whole number, too. */
+/* Parses a number; `real` gets the value of a whole number, too. */
 static bool parse_number(enum bc_option_kind kind, const char *text, double *real, int64_t *whole)
 {
     if (kind == BC_REAL)
@@ -147,8 +147,8 @@ static bool parse_number(enum bc_option_kind kind, const char *text, double *rea
     return good;
 }
 
-/* Each of these takes a text as the value and returns NULL, or what is wrong with the text. Limits
-   apply if `limited`. */
+/* Each of these takes a text as the value and returns NULL, or the fault of the text. Limits apply
+   if `limited`. */
 
 static const char *set_number(const struct bc_option_entry *entry, const char *text, bool limited)
 {
@@ -184,7 +184,7 @@ static const char *set_sizes(const struct bc_option_entry *entry, const char *te
     return NULL;
 }
 
-/* The word at an index of "a|b|c", and its length; NULL behind the last one. */
+/* Returns the word at an index of "a|b|c", and its length; NULL behind the last one. */
 static const char *choice_at(const char *choices, int index, int *length)
 {
     for (; index > 0; index--) {
@@ -241,7 +241,7 @@ bool bc_value_set(const struct bc_option_entry *entry, const char *name, const c
 
 /* ---- a value as text ------------------------------------------------------------------------- */
 
-/* As people write it where that is exact, else to the last bit. */
+/* Appends a number as people write it if that is exact, else to the last bit. */
 static void append_real(struct bc_text *text, double value)
 {
     char cell[32];
@@ -252,7 +252,7 @@ static void append_real(struct bc_text *text, double value)
     bc_text_append(text, "%s", cell);
 }
 
-/* The word that stands for the value of a number, or NULL. */
+/* Returns the word for the value of a number, or NULL. */
 static const char *word_of(const struct bc_option_entry *entry, bool for_people)
 {
     const struct bc_option *const option = entry->option;

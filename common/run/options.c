@@ -84,7 +84,7 @@ static bool read_variables(struct bc_option_entry *entry, bc_lookup_fn *lookup,
 /* getopt_long returns this plus the row for a long option. */
 #define LONG_OPTION_BASE 1000
 
-/* Fills in what getopt_long wants to know. */
+/* Fills in the tables for getopt_long. */
 static void describe(const struct bc_options *options, struct option *longs, char *shorts)
 {
     *shorts++ = '+'; /* stop at the first word that is no option */
@@ -118,8 +118,7 @@ static struct bc_option_entry *find_entry(const struct bc_options *options, int 
     return NULL;
 }
 
-/* Sets the error that a word of the command line, without its value, is no option: it begins
- * several, or none. */
+/* Sets the error of a word that is no option: several begin like it, or none. */
 static bool no_option(const struct option *longs, const char *word, struct bc_error *error)
 {
     const char *const name = word + strspn(word, "-");
@@ -131,9 +130,9 @@ static bool no_option(const struct option *longs, const char *word, struct bc_er
         if (count < 2 && strncmp(one->name, name, length) == 0)
             begun[count++] = one->name;
     if (count == 2)
-        return bc_error_set(error,
-                            "%s: several options begin so, such as --%s and --%s: see --help", word,
-                            begun[0], begun[1]);
+        return bc_error_set(
+            error, "%s: several options begin like this, such as --%s and --%s: see --help", word,
+            begun[0], begun[1]);
     return bc_error_set(error, "%s: no such option: see --help", word);
 }
 
@@ -144,8 +143,7 @@ static bool read_arguments(struct bc_options *options, const struct option *long
     opterr = 0;
     for (;;) {
         const int word = optind > 0 ? optind : 1;
-        /* In parentheses: SMPI has a macro of this name that goes on where the last reading ended.
-         */
+        /* In parentheses: SMPI has a macro of this name that continues the last reading. */
         const int found = (getopt_long)(argc, argv, shorts, longs, NULL);
         if (found == -1)
             break;
@@ -239,8 +237,8 @@ void bc_options_help(FILE *stream, const struct bc_options *options, size_t own)
 
 /* ---- to other ranks -------------------------------------------------------------------------- */
 
-/* A row is the number of the value's source as a digit, the value, and '\0'; a text that is NULL
-   has this in place of the digit. */
+/* A row is a digit for the value's source, the value, and '\0'; a text that is NULL has this in
+   place of the digit. */
 #define MISSING '-'
 
 struct bc_text bc_options_encode(const struct bc_options *options)

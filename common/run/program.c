@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What finding the clock that ranks start on may take. */
+/* The time to find the shared clock. */
 #define FIND_CLOCK_S 1.0
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -65,7 +65,7 @@ static bool check_samples(struct bc_run *run, struct bc_error *error)
                         (long long)s->min_samples, (long long)s->max_samples);
 }
 
-/* --no-metadata is --metadata=none: the last of both on the command line holds. */
+/* Of --no-metadata, which is --metadata=none, and --metadata the last one holds. */
 static void settle_metadata(struct bc_run *run)
 {
     const int none = bc_options_find(&run->options, "no-metadata")->place;
@@ -73,7 +73,7 @@ static void settle_metadata(struct bc_run *run)
         run->settings.no_metadata = false;
 }
 
-/* What --visits=auto means for this run. A visit for fewer samples than this tells nothing. */
+/* The min samples of a visit with --visits=auto. */
 #define VISIT_SAMPLES 5
 
 static void settle_time_and_visits(struct bc_run *run)
@@ -107,7 +107,7 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
 
 /* ---- help and version, without MPI ----------------------------------------------------------- */
 
-/* Prints the help, which tells the defaults. */
+/* Prints the help, with the defaults. */
 static void print_help(struct bc_run *run)
 {
     const struct bc_program *const program = run->program;
@@ -118,9 +118,9 @@ static void print_help(struct bc_run *run)
     bc_options_help(stdout, &run->options, program->own_options.count + program->options.count);
 }
 
-/* Reads this rank's own options: for the thread level, which MPI must be told before it can bring
-   rank 0's options to all ranks, and to see if help or version is asked for, by a word that may
-   stand behind a wrong one. If so, prints it and returns true. */
+/* Reads this rank's options: for the thread level, since MPI_Init precedes the broadcast of rank
+   0's options, and for help or version, which may stand behind a wrong word. If one of these is
+   asked for, prints it and returns true. */
 static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
 {
     struct bc_error ignored; /* reported after MPI_Init */
@@ -147,7 +147,6 @@ static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
 
 static volatile sig_atomic_t exit_status;
 
-/* Only what a signal handler may do. */
 static void leave_without(int signal_number)
 {
     static const char text[] = "commcost: MPI_Finalize does not end: leaving without it\n";
@@ -179,7 +178,7 @@ void bc_finalize(int status)
     alarm(0);
 }
 
-/* Frees what was made and finalizes MPI; the process will end with the status. Collective. */
+/* Frees the run and finalizes MPI; the process will end with the status. Collective. */
 static void leave(struct bc_run *run, int status)
 {
     bc_visits_free(run);
@@ -197,7 +196,7 @@ static _Noreturn void end_early(struct bc_run *run, int status)
 
 /* ---- beginning ------------------------------------------------------------------------------- */
 
-/* Agrees on whether all is well on rank 0. Collective. */
+/* Returns rank 0's value. Collective. */
 static bool agree(bool good)
 {
     int root_good = good;
@@ -214,7 +213,7 @@ void bc_require(struct bc_run *run, bool good, const struct bc_error *error)
     end_early(run, BC_EXIT_USAGE);
 }
 
-/* Parses on rank 0 and gives every rank the result. Collective. */
+/* Parses on rank 0 and broadcasts the values. Collective. */
 static void read_options(struct bc_run *run, int argc, char **argv)
 {
     struct bc_error error = {""};
@@ -223,8 +222,11 @@ static void read_options(struct bc_run *run, int argc, char **argv)
     bc_require(run, root && bc_run_accept(run, argc, argv, lookup_variable, &error), &error);
     if (root)
         text = bc_options_encode(&run->options);
-    int length = (int)text.length;
+    /* A negative length tells all ranks to compare their variables. */
+    int length = getenv(BC_VARIABLES) != NULL ? -(int)text.length : (int)text.length;
     BC_MPI(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    run->own->compares_variables = length < 0;
+    length = abs(length);
     if (!root)
         text.start = bc_allocate((size_t)length, 1, "no memory for the options");
     BC_MPI(MPI_Bcast(text.start, length, MPI_CHAR, 0, MPI_COMM_WORLD));
@@ -289,7 +291,7 @@ static void write_head(struct bc_run *run)
     bc_output_header(run->output);
 }
 
-/* Ends processes that were started together, of which each is a job of its own. */
+/* Ends the processes of a job that each became a job of its own. */
 static void refuse_single_jobs(struct bc_run *run)
 {
     const long launched = bc_launcher_processes();
@@ -347,7 +349,8 @@ void bc_open_result(struct bc_run *run, const struct bc_table *table, const char
     if (run->settings.start == BC_START_WINDOW)
         run->window = bc_start_window_create(&run->job, &run->max_clock, FIND_CLOCK_S);
     write_head(run);
-    /* Nothing is measured that can't be written. */
+    if (run->own->compares_variables)
+        bc_variables_compare(&run->job, run->output);
     if (!agree(bc_output_good(run->output))) {
         if (run->job.rank == 0)
             bc_files_close(run, BC_EXIT_FAILED);

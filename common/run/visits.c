@@ -1,12 +1,11 @@
 /*
- * Which row is measured when.
+ * The order and time of visits.
  *
- * What a machine does (its clock rate, its host, its other users) stays the same for seconds, so
- * samples that follow one another tell little about the next launch. Therefore each row is visited
- * several times (--visits). All rows are visited in turn, in another order each time, over at least
- * three seconds; a row's samples are those of all its visits (common/measure/samples.h). Rows that
- * aren't precise after the planned visits get more while there is time. When a run's budget ends,
- * rows have fewer visits, but at least one.
+ * A machine's state (clock rate, host, other users) lasts for seconds, so samples that follow one
+ * another tell little about the next launch. Therefore each row is visited several times
+ * (--visits): in each turn all rows are visited, in another order, and turns are spread over at
+ * least three seconds. Rows that aren't precise after the planned visits get more while there is
+ * time. When a run's budget ends, rows have fewer visits, at least one.
  *
  * Long runs are divided into groups of rows whose visits take about three seconds, so that rows are
  * written at least that often.
@@ -23,11 +22,11 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* A group has as many rows as are visited, as often as planned, in about this time. */
+/* The planned visits of a group's rows take about this time. */
 #define GROUP_S BC_SPAN_S
 
-/* The max visits of a row that isn't precise, in planned visits. Without --max-time no such visit
-   begins later than MORE_VISITS_S after the group, so that its rows appear soon. */
+/* The max visits of an imprecise row, in planned visits. Without --max-time additional visits begin
+   at most MORE_VISITS_S after the group, so that its rows appear soon. */
 #define MORE_VISITS 2
 #define MORE_VISITS_S 4.0
 
@@ -52,11 +51,11 @@ struct swept_row {
     int64_t late; /* rounds with a late start that were used; rank 0 */
 };
 
-/* What rank 0 tells the others before each visit. */
+/* Rank 0's order to all ranks before each visit. */
 struct visit_order {
     int64_t row; /* or NO_ROW */
     int64_t pause_ns;
-    int64_t renews; /* what rows share is made anew first */
+    int64_t renews; /* BC_RENEW comes first */
 };
 
 enum { NO_ROW = -1 };
@@ -66,11 +65,11 @@ struct bc_sweep {
     struct swept_row *rows;
     size_t count, capacity;
     size_t *order;      /* of a turn; room for all rows */
-    double shares_left; /* that rows which aren't written have still to get; rank 0 */
+    double shares_left; /* of the planned visits of rows that aren't written; rank 0 */
     bool stopped;       /* by a signal, or since output is lost; the same on every rank */
 
-    /* The group in hand: rows `first` to `end` - 1; until its first turn is over `end` is what was
-       visited. Rank 0 knows all, other ranks `first` and `end`. */
+    /* The group in hand: rows `first` to `end` - 1, in its first turn those visited so far. Other
+       ranks than 0 know `first` and `end` only. */
     size_t first, end;
     double start_s;
     int turn;     /* from 0 on; in each one all rows of the group are visited once */
@@ -79,7 +78,7 @@ struct bc_sweep {
     bool begins;  /* the next visit is the first one of a turn but the first */
     double reported_s;
 
-    /* What the program does now. */
+    /* The program's current step. */
     struct bc_visit visit;
     enum { UNBEGUN, VISITING, WRITING, ENDED } phase;
     size_t row; /* that is visited or written */
@@ -109,7 +108,7 @@ void *bc_add_row(struct bc_run *run)
 
 /* ---- time, on rank 0 ------------------------------------------------------------------------- */
 
-/* The share of its time that a row's visit may take. */
+/* Returns the share of a row's time for a visit. */
 static double share_of(const struct bc_sweep *sweep, int visit)
 {
     const int visits = sweep->run->visits;
@@ -119,7 +118,7 @@ static double share_of(const struct bc_sweep *sweep, int visit)
     return visit == 0 ? first : (1.0 - first) / (visits - 1);
 }
 
-/* The shares of the visits that a row has still to get. */
+/* Returns the shares of a row's planned visits to come. */
 static double shares_left(const struct bc_sweep *sweep, const struct swept_row *row)
 {
     double shares = 0.0;
@@ -128,7 +127,7 @@ static double shares_left(const struct bc_sweep *sweep, const struct swept_row *
     return shares;
 }
 
-/* The time for a row, in all its visits; INFINITY: as long as its samples take. */
+/* Returns the time for all visits of a row; INFINITY: no limit. */
 static double row_seconds(const struct bc_run *run)
 {
     const bool in_full = run->settings.samples > 0 || run->counted;
@@ -137,7 +136,7 @@ static double row_seconds(const struct bc_run *run)
     return run->row_shares * run->settings.max_time_s;
 }
 
-/* What is left of the budget of a run with default times. */
+/* Returns the rest of the budget of a run with default times. */
 static double budget_left(const struct bc_run *run)
 {
     if (run->own->limits_time || isinf(row_seconds(run)))
@@ -145,7 +144,7 @@ static double budget_left(const struct bc_run *run)
     return run->budget_s - (bc_elapsed_s() - run->start_s);
 }
 
-/* How long the next visit of a row may take. */
+/* Returns the time for the next visit of a row. */
 static double visit_seconds(const struct bc_sweep *sweep, const struct swept_row *row)
 {
     const struct bc_run *const run = sweep->run;
@@ -175,13 +174,13 @@ static bool wants_visit(const struct bc_sweep *sweep, size_t number)
     if (row->visits < run->visits)
         return true;
     const bool is_late = !run->own->limits_time && bc_elapsed_s() - sweep->start_s > MORE_VISITS_S;
-    /* One more, where rows aren't visited as often as was asked for. */
+    /* A visit in addition to the planned ones. */
     return !is_late && run->visits > 1 && run->settings.samples == 0 && !run->own->fixes_visits &&
            row->visits < MORE_VISITS * run->visits &&
            visit_seconds(sweep, row) >= row->last_s / 2.0 && !row->is_precise;
 }
 
-/* Begins the next turn, in an order of its own. */
+/* Begins the next turn, in a new order. */
 static void begin_turn(struct bc_sweep *sweep)
 {
     const size_t count = sweep->end - sweep->first;
@@ -195,7 +194,7 @@ static void begin_turn(struct bc_sweep *sweep)
     }
 }
 
-/* Whether the group, which is in its first turn, is large enough. */
+/* Returns true if the group, which is in its first turn, is large enough. */
 static bool group_is_full(const struct bc_sweep *sweep)
 {
     const double visits = sweep->run->visits;
@@ -204,7 +203,7 @@ static bool group_is_full(const struct bc_sweep *sweep)
             (visits == 1 || (bc_elapsed_s() - sweep->start_s) * visits > GROUP_S));
 }
 
-/* The row to visit next, or NO_ROW if the group is done. */
+/* Returns the row to visit next, or NO_ROW if the group is done. */
 static int64_t next_row(struct bc_sweep *sweep)
 {
     if (sweep->turn == 0 && !group_is_full(sweep))
@@ -226,7 +225,7 @@ static int64_t next_row(struct bc_sweep *sweep)
     }
 }
 
-/* How long to wait before the next visit, so that turns are spread. */
+/* Returns the wait before the next visit, which spreads turns over the span. */
 static double pause_seconds(const struct bc_sweep *sweep)
 {
     const struct bc_run *const run = sweep->run;
@@ -239,8 +238,8 @@ static double pause_seconds(const struct bc_sweep *sweep)
 
 /* ---- progress, on rank 0 --------------------------------------------------------------------- */
 
-/* Says how far the group is, on stderr; `done` removes that from a terminal. Elsewhere (behind
-   mpirun, too) it would stay between the rows on stdout, so it ends with the first of them. */
+/* Reports the group's progress on stderr; `done` removes it from a terminal. Elsewhere (also behind
+   mpirun) it would stay between the rows on stdout, so it ends with the first row. */
 static void report_progress(struct bc_sweep *sweep, bool done)
 {
     const bool terminal = isatty(STDERR_FILENO) != 0;
@@ -267,8 +266,7 @@ static void report_progress(struct bc_sweep *sweep, bool done)
 
 /* ---- visits ---------------------------------------------------------------------------------- */
 
-/* Stops the sweep if a rank has noted a signal or something that was written is lost. Collective.
- */
+/* Stops the sweep after a signal to any rank, or lost output. Collective. */
 static void look_for_end(struct bc_sweep *sweep)
 {
     struct bc_run *const run = sweep->run;
@@ -279,8 +277,8 @@ static void look_for_end(struct bc_sweep *sweep)
     sweep->stopped = sweep->stopped || flags[0] != 0 || flags[1] != 0;
 }
 
-/* Chooses the row to visit next, and waits until that is due. False if no row of the group wants a
-   visit, or nothing is to be measured any more. Collective. */
+/* Chooses the row to visit next, and waits until that is due. False at the end of the group or of
+   the sweep. Collective. */
 static bool choose_row(struct bc_sweep *sweep)
 {
     struct visit_order order = {NO_ROW, 0, 0};
@@ -348,7 +346,7 @@ static void end_visit(struct bc_sweep *sweep)
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* Says what disturbed the row's visits. Collective. */
+/* Warns of disturbances of the row's visits. Collective. */
 static void remark_visits(struct bc_run *run, const struct swept_row *row)
 {
     bc_contention_row(&row->waits, &run->job, run->output, run->rows);
@@ -407,7 +405,7 @@ static void begin_group(struct bc_sweep *sweep)
     sweep->phase = VISITING;
 }
 
-/* What comes after a step of the group in hand; NULL if it is done. Collective. */
+/* Returns the step that follows in the group in hand; NULL if it is done. Collective. */
 static struct bc_visit *next_of_group(struct bc_sweep *sweep)
 {
     if (sweep->phase == VISITING) {

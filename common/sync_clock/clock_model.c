@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Exchanges that are closer in time than this tell nothing of a drift. */
+/* Exchanges that are closer in time than this have no information on a drift. */
 #define CLOSE_NS 50e6
 
 /* Halvings of the range of drifts: to a millionth of a nanosecond a second. */
@@ -23,7 +23,7 @@ static int64_t delay_of(const struct bc_timestamps *message)
     return message->arrived_ns - message->sent_ns;
 }
 
-/* How much the delay grows a nanosecond, from one message to a later one. */
+/* Returns the growth of the delay in a nanosecond, from one message to a later one. */
 static double slope_between(const struct bc_timestamps *first, const struct bc_timestamps *second)
 {
     const int64_t rise_ns = delay_of(second) - delay_of(first);
@@ -117,7 +117,7 @@ static void lower(struct line *line, const struct frame *frame, const struct bc_
     }
 }
 
-/* The lines that support `count` exchanges from `first` on. */
+/* Returns the lines that support `count` exchanges from `first` on. */
 static struct lines lines_of(const struct frame *frame, size_t first, size_t count, double drift)
 {
     struct lines lines = {{INFINITY, 0.0}, {INFINITY, 0.0}};
@@ -133,15 +133,15 @@ static double round_trip_of(const struct lines *lines)
     return lines->there.height_ns + lines->back.height_ns;
 }
 
-/* How far the other clock is ahead, if both delays are equal. */
+/* Returns the lead of the other clock, if both delays are equal. */
 static double ahead_of(const struct lines *lines)
 {
     return (lines->there.height_ns - lines->back.height_ns) / 2.0;
 }
 
-/* The drift up to which the round trip grows by more than `rate` with the drift. The round trip is
-   concave in the drift, as a sum of minima of linear functions; its derivative is the difference of
-   the times at which the lines touch the hulls. */
+/* Returns the drift up to which the round trip grows by more than `rate` with the drift. The round
+   trip is concave in the drift, as a sum of minima of linear functions; its derivative is the
+   difference of the times at which the lines touch the hulls. */
 static double grows_up_to(const struct frame *frame, double rate)
 {
     double lo = -BC_DRIFT_MAX, hi = BC_DRIFT_MAX;
@@ -156,8 +156,8 @@ static double grows_up_to(const struct frame *frame, double rate)
     return lo;
 }
 
-/* The drift with the longest round trip: the middle of the drifts for which it is longest, or
-   nearly, where both lines touch messages of about the same time. */
+/* Returns the drift with the longest round trip, in the middle of those for which it is nearly the
+   longest, as both lines touch messages of about the same time. */
 static double best_drift(const struct frame *frame)
 {
     return (grows_up_to(frame, CLOSE_NS) + grows_up_to(frame, -CLOSE_NS)) / 2.0;
@@ -180,7 +180,7 @@ static double tolerance_of(double round_trip_ns)
     return TOLERANCE_SHARE * fmax(0.0, round_trip_ns) + TOLERANCE_NS;
 }
 
-/* When an exchange took place, from the frame's origin on. */
+/* Returns the time of an exchange, from the frame's origin on. */
 static double time_of(const struct frame *frame, size_t i)
 {
     return (double)(frame->exchanges[i].there.timestamps[0].arrived_ns - frame->at_ns);
@@ -207,7 +207,7 @@ static void find_good(const struct frame *frame, double drift, struct good_excha
     good->span_ns = good->time_ns[good->count - 1] - good->time_ns[0];
 }
 
-/* What is to be added to the drift with which the exchanges were found good: the median of the
+/* Returns the correction of the drift with which the exchanges were found good: the median of the
    slopes between exchanges that lie far apart; 0 if none do. */
 static double more_drift(const struct good_exchanges *good)
 {
@@ -247,14 +247,14 @@ struct bc_clock_model bc_clock_model_fit(const struct bc_exchange *exchanges, si
     return (struct bc_clock_model){frame.at_ns, frame.ahead_ns, ahead_ns, drift};
 }
 
-/* How far the other clock is ahead when it shows other_ns, less ahead_ns. */
+/* Returns the lead of the other clock when it shows other_ns, less ahead_ns. */
 static double beyond(const struct bc_clock_model *model, int64_t other_ns)
 {
     return model->more_ns + model->drift * (double)(other_ns - model->at_ns);
 }
 
-/* The maximum error of a line at time_ns: no message arrived before it was sent, which bounds from
-   both sides how far the other clock was ahead then, and meanwhile one clock may have gained. */
+/* Returns the maximum error of a line at time_ns: no message arrived before it was sent, which
+   bounds the other clock's lead from both sides, and meanwhile one clock may have gained. */
 static double max_error(struct frame frame, double drift, double ahead_ns, double time_ns,
                         double rate)
 {

@@ -1,10 +1,10 @@
 /*
- * How one clock runs against another, fitted to the timestamps of messages between them.
+ * Models of one clock against another, fitted to the timestamps of messages between them.
  *
- * Two ranks, `reference` and `other`, send each other small messages in turn. Each message carries
- * the time at which it was sent, and the receiver notes the time at which it arrived. Arrival minus
- * sending is an apparent delay: the message's own delay, plus what the other clock is ahead
- * (there), or minus that (back):
+ * Two ranks, `reference` and `other`, alternately send each other small messages. Each message
+ * carries the time at which it was sent, and the receiver notes the time at which it arrived.
+ * Arrival minus sending is an apparent delay: the message's own delay, plus the lead of the other
+ * clock (there), or minus that (back):
  *
  *     there:  arrived (other) - sent (reference)  =  delay + ahead
  *     back:   arrived (reference) - sent (other)  =  delay - ahead
@@ -27,8 +27,7 @@
  * Schneider and Lumsdaine, "Accurately Measuring Overhead, Communication Time and Progression of
  * Blocking and Nonblocking Collective Operations at Massive Scale", IJPEDS 25 (2010).
  *
- * All functions are local and without side effects, but that bc_hull_find reorders its argument.
- * Times are nanoseconds.
+ * All functions are local. Times are nanoseconds.
  */
 #pragma once
 
@@ -39,8 +38,8 @@
 /* No clock of a computer drifts by more than this share of the time. */
 #define BC_DRIFT_MAX 1e-3
 
-/* By how much the rates of two clocks differ at most where nothing is known of them, and how much a
-   clock's rate changes by itself, as with the temperature. */
+/* The max difference of the rates of two unknown clocks, and the change of a clock's rate, for
+   instance with the temperature. */
 #define BC_RATE_DIFFERENCE 1e-4
 #define BC_RATE_CHANGE 1e-8
 
@@ -75,50 +74,49 @@ struct bc_clock_model {
     double drift;
 };
 
-/* How well a model is known. */
 struct bc_clock_model_quality {
-    /* Estimated error at the newest exchange: how far the exchanges with about the shortest round
-       trips lie from the model, plus the growth since the newest of these. */
+    /* Estimated error at the newest exchange: the distance from the model of the exchanges with
+       about the shortest round trips, plus the growth since the newest of these. */
     double error_ns;
-    double growth; /* of that error, in each nanosecond that passes */
+    double growth; /* of that error, in a nanosecond */
 };
 
-/* The model of `count` exchanges, 1 to BC_EXCHANGES_MAX, in the order in which they were made. */
+/* Returns the model of `count` exchanges, 1 to BC_EXCHANGES_MAX, in the order in time. */
 #define BC_EXCHANGES_MAX 96
 struct bc_clock_model bc_clock_model_fit(const struct bc_exchange *exchanges, size_t count,
                                          struct bc_clock_model_quality *quality);
 
-/* The maximum error of a model, even if messages took no time at all one way. Clocks whose rates
-   stay the same run apart along a line: so between two moments the error lies within the line
-   between the maxima there, and outside within its continuation. */
+/* The maximum error of a model, even if messages took no time one way. Clocks with constant rates
+   run apart along a line: so between two moments the error lies within the line between the maxima
+   there, and outside within its continuation. */
 struct bc_clock_bound {
     int64_t first_ns, last_ns; /* the oldest and the newest exchange, on the other clock */
     double first_error_ns, last_error_ns; /* maximum error there */
-    double between; /* how much more it is in each nanosecond of distance from the nearer of them */
-    double outside; /* the same before the first and after the last */
+    double between; /* its growth in a nanosecond of distance from the nearer exchange */
+    double outside; /* its growth before the first and after the last exchange */
 };
 
-/* The bound that exchanges with messages in both directions give, where the rates of the clocks
+/* Returns the bound by exchanges with messages in both directions, if the rates of the clocks
    differ from the model by at most `rate`; 0: the model's rate is right. */
 struct bc_clock_bound bc_clock_model_bound(const struct bc_exchange *exchanges, size_t count,
                                            const struct bc_clock_model *model, double rate);
 
-/* Maximum error when the other clock shows other_ns. */
+/* Returns the maximum error when the other clock shows other_ns. */
 double bc_clock_bound_ns(const struct bc_clock_bound *bound, int64_t other_ns);
 
-/* How many of the newest exchanges one model fits: fewer than `count` if the clocks' rates have
-   changed meanwhile, but at least `min`, which is at least 1. */
+/* Returns the number of newest exchanges that one model fits: fewer than `count` if the clocks'
+   rates have changed meanwhile, but at least `min`, which is at least 1. */
 size_t bc_clock_model_consistent(const struct bc_exchange *exchanges, size_t count, size_t min);
 
-/* False if some message would have arrived before it was sent if both clocks were one. */
+/* Returns false if a message would have arrived before it was sent if both clocks were one. */
 bool bc_may_be_one_clock(const struct bc_exchange *exchanges, size_t count);
 
-/* The reference's time when the other clock shows other_ns, and the other clock's time when the
-   reference shows reference_ns. */
+/* Return the reference's time when the other clock shows other_ns, and the other clock's time when
+   the reference shows reference_ns. */
 int64_t bc_clock_model_reference(const struct bc_clock_model *model, int64_t other_ns);
 int64_t bc_clock_model_other(const struct bc_clock_model *model, int64_t reference_ns);
 
-/* The model from the reference of `far` to the other clock of `near`, where the reference of `near`
-   is the other clock of `far`. */
+/* Returns the model from the reference of `far` to the other clock of `near`, where the reference
+   of `near` is the other clock of `far`. */
 struct bc_clock_model bc_clock_model_chain(const struct bc_clock_model *far,
                                            const struct bc_clock_model *near);

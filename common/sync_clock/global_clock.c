@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A pair measures in RUNS runs of round trips, which its ranks begin in turn; each run is an
-   exchange. A run has up to ROUNDS_MAX messages in each direction. A model is fitted to at least
+/* A pair measures in RUNS runs of round trips, which its ranks begin alternately; each run is an
+   exchange, with up to ROUNDS_MAX messages in each direction. A model is fitted to at least
    EXCHANGES_MIN exchanges. */
 enum { RUNS = 8, ROUNDS_MAX = 400, ROUNDS_MIN = 10, EXCHANGES_MIN = 2 * RUNS };
 
@@ -50,7 +50,7 @@ struct tree {
     int rank, size; /* 0 on such a rank */
 };
 
-/* What is known of this rank's clock against rank 0's. */
+/* This rank's clock against rank 0's. */
 struct known {
     struct bc_clock_model model;
     double error_ns, growth;     /* as in struct bc_clock_model_quality */
@@ -62,8 +62,8 @@ struct bc_global_clock {
     struct tree leaders, node;
     int node_at_once; /* pairs of the node that may measure at the same time */
     bool shares_processors;
-    bool is_slow;     /* a run of the pair that measures was slow */
-    double give_up_s; /* when that pair's time is over; 0: not set */
+    bool is_slow;     /* a run of this rank's pair was slow */
+    double give_up_s; /* the end of that pair's time; 0: not set */
     unsigned options;
     bool one_clock; /* compared with a rank of its node whose clock it seems to read */
     struct bc_exchange exchanges[BC_EXCHANGES_MAX]; /* with that rank, in order */
@@ -114,7 +114,7 @@ static void receive_from(const struct bc_global_clock *clock, const struct tree 
 
 /* ---- round trips ----------------------------------------------------------------------------- */
 
-/* What follows a message, as the rank says that began. */
+/* The announcement of the rank that began, in each message. */
 enum next { LAST, LAST_OF_SLOW_RUN, LAST_AS_TIME_IS_OVER, MORE };
 
 struct stamp {
@@ -128,7 +128,7 @@ static void send_stamp(const struct tree *tree, enum next next, int peer)
     send_to(tree, &stamp, sizeof stamp, peer);
 }
 
-/* The shortest time from one of the `count` messages that arrived to the next. */
+/* Returns the shortest time between two successive arrivals of the `count` messages. */
 static double shortest_round_s(const struct bc_timestamps *timestamps, size_t count)
 {
     int64_t shortest_ns = INT64_MAX;
@@ -139,7 +139,7 @@ static double shortest_round_s(const struct bc_timestamps *timestamps, size_t co
     return (double)shortest_ns * 1e-9;
 }
 
-/* What follows `count` messages of a run that was to end at end_s. */
+/* Returns the announcement after `count` messages of a run that was to end at end_s. */
 static enum next next_of(const struct bc_global_clock *clock, size_t count, double end_s)
 {
     if (count >= ROUNDS_MAX - 1)
@@ -156,8 +156,8 @@ static enum next next_of(const struct bc_global_clock *clock, size_t count, doub
 }
 
 /* Sends timestamps to and fro, with the same calls in the same order on both ranks of a pair: a
-   receive is posted before its message arrives. Stores the timestamps of the messages received and
-   their number. Returns how the run ended, the same on both ranks. */
+   receive is posted before its message arrives. Stores the timestamps of received messages. Returns
+   the last announcement, the same on both ranks. */
 static enum next round_trips(struct bc_global_clock *clock, const struct tree *tree, int peer,
                              bool begins, double seconds, size_t *count)
 {
@@ -188,8 +188,8 @@ static enum next round_trips(struct bc_global_clock *clock, const struct tree *t
 
 /* ---- pairs ----------------------------------------------------------------------------------- */
 
-/* Drops a measurement where there is no space for another. The oldest one stays as long as the
-   model is fitted to it, since the drift depends on it. */
+/* Drops a measurement if there is no space for another. The oldest one stays as long as the model
+   is fitted to it, since the drift depends on it. */
 static void make_space(struct bc_global_clock *clock)
 {
     if (clock->count + RUNS <= BC_EXCHANGES_MAX)
@@ -217,7 +217,6 @@ static enum next make_run(struct bc_global_clock *clock, const struct tree *tree
     return end;
 }
 
-/* Measures a pair. */
 static void measure_pair(struct bc_global_clock *clock, const struct tree *tree, int peer,
                          bool is_reference, double seconds)
 {
@@ -250,7 +249,7 @@ static void measure_pair(struct bc_global_clock *clock, const struct tree *tree,
 /* The number of pairs of a step in a tree of this size. */
 static int pair_count(int size, int step) { return size - step < step ? size - step : step; }
 
-/* The number of turns in which all pairs of a tree measure. */
+/* Returns the number of turns in which all pairs of a tree measure. */
 static int turns(int size, int at_once)
 {
     int sum = 0;
@@ -259,7 +258,7 @@ static int turns(int size, int at_once)
     return sum;
 }
 
-/* The pairs first, first + 1 ... measure, up to `end`. */
+/* Measures the pairs from `first` up to `end`. */
 static void take_turn(struct bc_global_clock *clock, const struct tree *tree, int step, int first,
                       int end, double seconds)
 {
@@ -276,7 +275,7 @@ static void measure_leaders(struct bc_global_clock *clock, double seconds)
         take_turn(clock, tree, step, 0, pair_count(tree->size, step), seconds);
 }
 
-/* On crowded nodes pairs wait, asleep, for those that measure. */
+/* Measures the node's pairs. On crowded nodes the others sleep meanwhile. */
 static void measure_node(struct bc_global_clock *clock, double seconds)
 {
     const struct tree *const tree = &clock->node;
@@ -293,7 +292,7 @@ static void measure_node(struct bc_global_clock *clock, double seconds)
 
 /* ---- models ---------------------------------------------------------------------------------- */
 
-/* Sets what is known against the rank that this one is compared with. */
+/* Fits the model against the rank that this one is compared with. */
 static void learn(struct bc_global_clock *clock)
 {
     struct known *const known = &clock->known;
@@ -323,7 +322,7 @@ static void learn(struct bc_global_clock *clock)
     known->bound.last_error_ns += clock->reading_ns;
 }
 
-/* Chains what the rank above knows against rank 0 with what this one knows against that rank. */
+/* Chains the model of the rank above against rank 0 with this rank's model against that rank. */
 static void chain(struct known *known, const struct known *above)
 {
     struct bc_clock_bound *const bound = &known->bound;
@@ -339,7 +338,7 @@ static void chain(struct known *known, const struct known *above)
     known->bound_ns += above->bound_ns;
 }
 
-/* Hands what is known against rank 0 down a tree. */
+/* Hands the models against rank 0 down a tree. */
 static void hand_down_tree(struct bc_global_clock *clock, const struct tree *tree)
 {
     struct known above = {.error_ns = 0.0};
@@ -370,7 +369,7 @@ static void hand_down(struct bc_global_clock *clock)
 static void measure_and_learn(struct bc_global_clock *clock, double pair_s)
 {
     measure_all(clock, pair_s);
-    /* All ranks do this at the same time, before any waits for the rank above. */
+    /* On all ranks at the same time, before a rank waits for the rank above. */
     learn(clock);
     hand_down(clock);
 }
@@ -407,7 +406,7 @@ void bc_global_clock_disconnect(struct bc_global_clock *clock)
     BC_MPI(MPI_Comm_free(&clock->node.comm));
 }
 
-/* Whether all ranks read one clock, so that there is no drift to find. Collective. */
+/* Returns true if all ranks read one clock, so that there is no drift to find. Collective. */
 static bool is_one_clock_everywhere(const struct bc_global_clock *clock)
 {
     int one = clock->count == 0 || clock->one_clock;
@@ -415,7 +414,7 @@ static bool is_one_clock_everywhere(const struct bc_global_clock *clock)
     return one != 0;
 }
 
-/* Whether to measure again, where ranks share processors. Collective. */
+/* Returns true if ranks share processors and have to measure again. Collective. */
 static bool measures_again(const struct bc_global_clock *clock, double end_s)
 {
     if (!clock->shares_processors)

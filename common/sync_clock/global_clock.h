@@ -12,15 +12,15 @@
  * Source: the hierarchy, the drift and the chaining are those of Hunold and Carpen-Amarie,
  * "Hierarchical Clock Synchronization in MPI", CLUSTER 2018. There, as in their ReproMPI, the two
  * directions of a round trip are measured by different calls, which shows as a bias; here both
- * ranks make the same calls and begin in turn.
+ * ranks make the same calls and begin alternately.
  *
  * Ranks of a node mostly read one clock. That is assumed only of ranks whose messages don't
  * contradict it, whenever it is measured (none arrived before it was sent, in either direction);
  * they use their leader's model.
  *
- * In oversubscribed jobs only as many pairs of a node measure at a time as have two processors
- * each; all others sleep. In any job a pair that is held up measures again. Messages are sent with
- * PMPI_ functions, so interposers don't see them.
+ * In oversubscribed jobs the pairs of a node that measure at a time have two processors each; all
+ * others sleep. In any job a disturbed pair measures again. Messages are sent with PMPI_ functions,
+ * so interposers don't see them.
  */
 #pragma once
 
@@ -29,13 +29,13 @@
 
 struct bc_global_clock;
 
-/* What is known of the clock; the worst of all ranks. */
+/* Quality of the clock; the worst of all ranks. */
 struct bc_global_clock_report {
     double error_ns; /* estimated error of a rank just after the measurement */
-    double growth;   /* of that error, in each nanosecond that passes */
-    double bound_ns; /* maximum error just after the measurement, even if messages take no time at
-                        all one way: half the round trips along the way to rank 0; 0 for ranks that
-                        are assumed to read one clock */
+    double growth;   /* of that error, in a nanosecond */
+    double bound_ns; /* maximum error just after the measurement, even if messages take no time one
+                        way: half the round trips along the way to rank 0; 0 for ranks that are
+                        assumed to read one clock */
     double took_s;   /* duration of the last measurement */
     int shared;      /* number of ranks that read the clock of the rank they were compared with */
 };
@@ -58,23 +58,23 @@ struct bc_global_clock *bc_global_clock_create(const struct bc_job *job, double 
    so far, as long as the clocks' rates have stayed the same. Collective. */
 void bc_global_clock_update(struct bc_global_clock *clock);
 
-/* Frees the clock's two communicators until bc_global_clock_connect makes them anew, which has to
-   be before the next update. Collective. */
+/* Frees the clock's two communicators until bc_global_clock_connect makes new ones, before the next
+   update. Collective. */
 void bc_global_clock_disconnect(struct bc_global_clock *clock);
 void bc_global_clock_connect(struct bc_global_clock *clock, const struct bc_job *job);
 
-/* The model whose reference is the global clock and whose other clock is this rank's; valid until
-   the next update. Local. */
+/* Returns the model whose reference is the global clock and whose other clock is this rank's; valid
+   until the next update. Local. */
 const struct bc_clock_model *bc_global_clock_model(const struct bc_global_clock *clock);
 
-/* Its maximum error, with what a reading takes, of a clock with BC_WHOLE_PAST; valid as long.
-   Local. */
+/* Returns the model's maximum error, with the cost of a reading, of a clock with BC_WHOLE_PAST;
+   valid until the next update. Local. */
 const struct bc_clock_bound *bc_global_clock_bound(const struct bc_global_clock *clock);
 
-/* The estimated error of that model when this rank's clock shows now_ns. Local. */
+/* Returns the estimated error of the model when this rank's clock shows now_ns. Local. */
 double bc_global_clock_error_ns(const struct bc_global_clock *clock, int64_t now_ns);
 
-/* Collective; the same on every rank. */
+/* Returns the report, the same on every rank. Collective. */
 struct bc_global_clock_report bc_global_clock_report(const struct bc_global_clock *clock);
 
 /* Collective. */

@@ -10,21 +10,20 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* How a rank's slack changes: by SLACK_RAISE after it was late, by SLACK_LOWER after it had more
-   than half of it left. The first slack lies between what a node's ranks need and what a network
-   needs. */
+/* A rank's slack changes by SLACK_RAISE after it was late, by SLACK_LOWER after it had more than
+   half of it left. The first slack lies between the needs of a node and of a network. */
 #define SLACK_FIRST_NS 10000.0
 #define SLACK_MIN_NS 1000.0
 #define SLACK_MAX_NS 2e6
 #define SLACK_RAISE 2.0
 #define SLACK_LOWER 0.99
 
-/* A start that is later than the clock's readings explain is late. */
+/* Tolerance of a late start, and its share for the clock's readings. */
 #define LATE_NS 100.0
 #define LATE_CLOCKS 4.0
 
-/* No start is farther away than this. A clock that says so was set anew, or stood still while its
-   machine did; smaller steps show with the next update only. */
+/* No start is farther away than this, unless a clock was set, or stood still with its machine;
+   smaller steps show with the next update only. */
 #define WAIT_MAX_NS 100000000
 
 /* A rank that shares its processor yields it until this long before the start. */
@@ -43,7 +42,7 @@ struct bc_start_window {
     double late_ns;
     struct bc_window_counts counts;
     bool shares_processors;
-    bool clock_jumped; /* since the last measurement a clock was set anew, or stood still */
+    bool clock_jumped; /* since the last measurement a clock was set, or stood still */
     double slack_ns;
     int64_t start_ns;       /* of the last round, on this rank's clock */
     int64_t next_update_ns; /* earliest time of an update, on this rank's clock */
@@ -99,7 +98,7 @@ static int64_t agree(struct bc_start_window *window)
 {
     for (;;) {
         const int64_t now_ns = bc_now_ns();
-        /* The start on the global clock; whether that is measured again. Of both the maximum. */
+        /* Maxima: the start on the global clock, and the need to measure that again. */
         int64_t all[2] = {bc_clock_model_reference(bc_global_clock_model(window->clock), now_ns) +
                               (int64_t)window->slack_ns,
                           needs_update(window, now_ns)};

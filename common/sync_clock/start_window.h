@@ -1,7 +1,7 @@
 /*
- * Ranks that start together, at a moment on a clock that they share, instead of when a barrier
- * releases them, which it does unevenly. What is timed is then the time from the first start to the
- * last end. This is the header of common/sync_clock for its users.
+ * Start window: ranks start together at a moment of a shared clock, since a barrier releases them
+ * unevenly. A sample is then the time from the first start to the last end. This is the header of
+ * common/sync_clock for its users.
  *
  * Before each start the ranks agree (one allreduce) on the latest of their proposals: each proposes
  * its own time plus some slack, in which the allreduce has to return. A late rank raises its slack,
@@ -24,8 +24,7 @@ struct bc_start_window;
 /* Rounds since the window was created or the counts were reset, without the warm-up; on rank 0. */
 struct bc_window_counts {
     int64_t rounds, missed;
-    int64_t used; /* missed rounds that became samples: their times are right for ranks that start
-                     like this */
+    int64_t used; /* missed rounds that became samples */
 };
 
 /* Measures the shared clock, in about `seconds` (see bc_global_clock_create). `cost` is the
@@ -44,7 +43,7 @@ void bc_start_window_wait(struct bc_start_window *window);
 /* Returns the time on the shared clock of a span of `ns` on this rank's clock. Local. */
 double bc_start_window_ns(const struct bc_start_window *window, double ns);
 
-/* Returns how long after the last agreed start this rank's clock showed start_ns. Local. */
+/* Returns the time from the last agreed start until this rank's clock showed start_ns. Local. */
 double bc_start_window_offset_ns(const struct bc_start_window *window, int64_t start_ns);
 
 /* A start with a larger offset is late. Local. */
@@ -53,8 +52,8 @@ double bc_start_window_late_ns(const struct bc_start_window *window);
 /* The counts, which the caller keeps. Local. */
 struct bc_window_counts *bc_start_window_counts(struct bc_start_window *window);
 
-/* Writes which clock is shared and how well it is known. Local. */
+/* Writes the shared clock and its quality to the metadata. Local. */
 void bc_start_window_describe(const struct bc_start_window *window, struct bc_output *output);
 
-/* Writes at the end of a run how many starts were late. Collective; rank 0 has the output. */
+/* Writes the number of late starts, at the end of a run. Collective; rank 0 has the output. */
 void bc_start_window_conclude(const struct bc_start_window *window, struct bc_output *output);

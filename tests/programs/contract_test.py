@@ -635,6 +635,16 @@ class OneForAll(ContractCase):
         assert [line for line in output.splitlines() if "mpi_variable: MI" in line or "NOT_SET" in line] == [
             "# mpi_variable: MINE=1 2"]
 
+    def test_variables_of_all_ranks(self):
+        """Ranks whose variables differ from rank 0's are named."""
+        other = 'if [ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = "$OTHER" ]; then export MINE=2; fi; exec "$@"'
+        for other_rank, warns in ("1", True), ("2", False):
+            done = call([*self.launcher.command, "-np", "2", "sh", "-c", other, "sh", self.built("halo/halo"),
+                         *PROGRAMS["halo/halo"][0]],
+                        env={**os.environ, "COMMCOST_VARIABLES": "MINE=", "MINE": "1", "OTHER": other_rank})
+            assert done.returncode == 0, done.stderr
+            assert ("# warning: the variables of COMMCOST_VARIABLES differ on ranks 1: " in done.stdout) == warns
+
     def test_row_of_samples(self):
         """The row's reference is the median of those in the file."""
         path = self.folder / "samples"

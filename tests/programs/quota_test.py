@@ -87,7 +87,7 @@ class Quota(Case):
         found = warnings(group.enter() + self.launcher.line(2, {}, self.program), processors)
         assert len(found) == warned, found
         if warned:
-            assert f" processors ({group.file}) is for 2 ranks;" in found[0]
+            assert f" processors ({group.file}) is for 2 ranks: " in found[0]
 
     @each("processors, warned", [(1, False), (0.5, True)])
     def test_a_group_for_each_rank(self, processors, warned):
@@ -98,10 +98,10 @@ class Quota(Case):
         found = warnings(words, processors)
         assert len(found) == warned, found
         if warned:
-            assert f" processors ({groups[0].file}) is for 1 rank;" in found[0]
+            assert f" processors ({groups[0].file}) is for 1 rank: " in found[0]
 
     @each("first_inside, text", [
-        (False, " is for 1 rank;"), (True, " is for 1 rank (so or alike on 2 nodes);")])
+        (False, " is for 1 rank: "), (True, " is for 1 rank (similar on 2 nodes): ")])
     def test_on_two_nodes(self, first_inside, text):
         """What another node than rank 0's has is said, too. MPICH can take its ranks for two nodes'."""
         version = subprocess.run([*self.launcher.command, "--version"], capture_output=True, text=True,

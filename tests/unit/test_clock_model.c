@@ -248,21 +248,6 @@ TEST(errors_are_within_bounds)
     }
 }
 
-/* Between its ends the bound is a line and what rates may change; outside it goes on. */
-TEST(bounds_grow_with_the_distance)
-{
-    const struct bc_clock_bound bound = {.first_ns = 1000000000,
-                                         .last_ns = 3000000000,
-                                         .first_error_ns = 100.0,
-                                         .last_error_ns = 300.0,
-                                         .between = 1e-8,
-                                         .outside = 2.1e-7};
-    static const double errors[][2] = {{1e9, 100.0},         {3e9, 300.0}, {2e9, 200.0 + 10.0},
-                                       {1.5e9, 150.0 + 5.0}, {0.0, 310.0}, {5e9, 720.0}};
-    for (size_t i = 0; i < COUNT(errors); i++)
-        assert_near(bc_clock_bound_ns(&bound, (int64_t)errors[i][0]), errors[i][1], 1e-3);
-}
-
 /* Of clocks that are one, all messages tell the same: the shortest of any time bounds its error. */
 TEST(the_bound_of_one_clock_does_not_grow)
 {
@@ -300,24 +285,6 @@ TEST(changed_rates_are_noticed)
             bc_clock_model_fit(exchanges + 10 * RUNS - straight, straight, &quality);
         assert_near(error_at(&pair, &model, 9e9), 0.0, bent ? 400.0 : 10.0);
     }
-}
-
-/* A clock may stand still in a simulation. */
-TEST(standing_clocks_have_a_model)
-{
-    struct bc_timestamps timestamps[] = {{5, 5}, {5, 5}, {5, 5}};
-    struct bc_exchange exchanges[4];
-    struct bc_clock_model_quality quality;
-    for (int i = 0; i < 4; i++) {
-        bc_hull_find(timestamps, 3, &exchanges[i].there);
-        exchanges[i].back = exchanges[i].there;
-    }
-    const struct bc_clock_model model = bc_clock_model_fit(exchanges, 4, &quality);
-    assert_int_equal(exchanges[0].there.count, 1);
-    assert_int_equal(bc_clock_model_consistent(exchanges, 4, 1), 4);
-    assert_near(model.drift, 0.0, 1e-12);
-    assert_int_equal(bc_clock_model_reference(&model, 7), 7);
-    assert_near(quality.error_ns, 0.0, 1e-3);
 }
 
 TEST(one_clock_is_not_contradicted)

@@ -60,25 +60,6 @@ TEST(results_are_right)
     assert_int_equal(wrong[1], 0);
 }
 
-/* Nobody leaves a barrier before the last rank has come, whichever it is. */
-TEST(barriers_wait_for_the_last)
-{
-    static void (*const barriers[])(MPI_Comm) = {bc_harness_barrier, bc_harness_release};
-    for (size_t b = 0; b < COUNT(barriers); b++)
-        for (int i = 0; i < 2 * ranks; i++) {
-            double entered_s = 0.0;
-            bc_harness_choose(i >= ranks);
-            if (rank == i % ranks) {
-                bc_sleep_ns(200000);
-                entered_s = bc_elapsed_s();
-            }
-            barriers[b](MPI_COMM_WORLD);
-            const double left_s = bc_elapsed_s();
-            MPI_Bcast(&entered_s, 1, MPI_DOUBLE, i % ranks, MPI_COMM_WORLD);
-            assert_true(left_s >= entered_s);
-        }
-}
-
 /* ---- waiting --------------------------------------------------------------------------------- */
 
 static void wait_barrier(void) { bc_harness_barrier(MPI_COMM_WORLD); }

@@ -31,16 +31,6 @@ TEST(a_process_alone_is_the_first)
     assert_null(bc_launcher_job_id());
 }
 
-TEST(rank_0_is_the_first)
-{
-    set("PMI_RANK", "0");
-    set("PMI_SIZE", "4");
-    assert_true(bc_launcher_is_first());
-    assert_int_equal(bc_launcher_processes(), 4);
-    set("PMI_RANK", "3");
-    assert_false(bc_launcher_is_first());
-}
-
 /* mpirun in a step of srun: mpirun's rank counts. */
 TEST(the_inner_launcher_counts)
 {

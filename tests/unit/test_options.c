@@ -383,7 +383,7 @@ TEST(wrong_command_lines)
         {{"--size"}, {"--size", "value", "--help"}},
         {{"-s"}, {"-s", "value", "--help"}},
         {{"--nonsense"}, {"--nonsense", "no such option: see --help"}},
-        {{"--f=1"}, {"--f: several options begin so, such as --f", " and --f", "--help"}},
+        {{"--f=1"}, {"--f: several options begin like this, such as --f", " and --f", "--help"}},
         {{"stray"}, {"stray", "--help"}},
         {{"--flag", "no"}, {"no", "--help"}}, /* a flag's value can't be a word of its own */
         {{"--", "--flag"}, {"--flag", "--help"}},

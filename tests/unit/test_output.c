@@ -200,20 +200,6 @@ TEST(short_metadata_without_rows)
                                      "# end: 0 rows, exit 1\n");
 }
 
-TEST(names_that_are_no_columns)
-{
-    size_t length;
-    assert_null(bc_table_lacks(&table, "status,name,status", &length));
-    static const char *const lacking[] = {"", "name,", "name,nam", "names", "name,,status"};
-    static const char *const first[] = {"", "", "nam", "names", ""};
-    for (size_t i = 0; i < COUNT(lacking); i++) {
-        const char *const found = bc_table_lacks(&table, lacking[i], &length);
-        assert_non_null(found);
-        assert_int_equal(length, strlen(first[i]));
-        assert_memory_equal(found, first[i], length);
-    }
-}
-
 /* The result isn't lost where nobody hears of its remarks. */
 TEST(lost_remarks_lose_no_result)
 {
@@ -243,21 +229,6 @@ TEST(each_line_is_on_disk_at_once)
     bc_output_remark(output, "note", "now");
     assert_string_equal(contents(f) + before, "# note: now\n");
     assert_true(bc_output_close(output));
-}
-
-/* A long value is whole, and an earlier result is replaced. */
-TEST(values_of_any_length)
-{
-    struct fixture *const f = *state;
-    static const int lengths[] = {5000, 1};
-    static char value[5001];
-    memset(value, 'x', sizeof value - 1);
-    for (size_t i = 0; i < COUNT(lengths); i++) {
-        struct bc_output *const output = open_tsv(f);
-        bc_output_meta(output, "long", "%.*s", lengths[i], value);
-        assert_true(bc_output_close(output));
-        assert_int_equal(strlen(contents(f)), strlen("# long: \n") + (size_t)lengths[i]);
-    }
 }
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -334,19 +305,6 @@ TEST(integer_cells)
     check_cell(f, number, &some_numbers, "2147483647");
 }
 
-TEST(a_row_that_failed)
-{
-    static const struct bc_column status = BC_COLUMN("status", BC_INFO, 0, cells, status);
-    static const struct bc_column other = BC_COLUMN("number", BC_INFO, 0, cells, number);
-    const struct bc_table of_status = {.columns = &status, .count = 1};
-    const struct bc_table without = {.columns = &other, .count = 1};
-    const struct cells failed = {.status = BC_FAIL}, good = {.status = BC_BUDGET};
-    assert_true(bc_table_failed(&of_status, &failed));
-    assert_false(bc_table_failed(&of_status, &good));
-    assert_false(bc_table_failed(&of_status, &(struct cells){.status = NULL}));
-    assert_false(bc_table_failed(&without, &failed));
-}
-
 TEST(text_cells_cannot_break_the_table)
 {
     struct fixture *const f = *state;
@@ -383,34 +341,6 @@ TEST(text_cells_cannot_break_the_table)
     memset(result.chars, 'y', sizeof result.chars - 1);
     memset(cut, 'y', sizeof cut - 1);
     check_cell(f, chars, &result, cut);
-}
-
-/* The columns that all benchmarks share. */
-TEST(shared_columns)
-{
-    struct fixture *const f = *state;
-    struct measured {
-        struct bc_summary latency;
-        struct bc_outcome outcome;
-    };
-    static const struct bc_column own[] = {
-        BC_TIME_COLUMNS("x", BC_LESS, 1, measured, latency),
-        BC_OUTCOME_COLUMNS(measured, outcome),
-    };
-    static const struct bc_table own_table = {.columns = own, .count = COUNT(own)};
-    const struct measured result = {
-        .latency = {.value = 1000, .interval = {-50, 2000}, .p99 = 3000, .max = 4e6},
-        .outcome =
-            {.visits = 6, .lost_pct = 1.25, .samples = 30, .status = BC_FAIL, .slowest_rank = 7},
-    };
-    struct bc_output *const output = bc_output_open(f->path, &tsv_with_header, &own_table);
-    bc_output_header(output);
-    bc_output_row(output, &result);
-    assert_true(bc_output_close(output));
-    assert_string_equal(contents(f),
-                        "x_us\tx_lo_us\tx_hi_us\tx_p99_us\tx_max_us\tvisits\tlost_pct\t"
-                        "samples\tstatus\tslowest_rank\n"
-                        "1.0\t0.0\t2.0\t3.0\t4000.0\t6\t1.2\t30\tFAIL\t7\n");
 }
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -593,33 +523,11 @@ TEST(removed_file_is_noticed)
     fclose(fopen(f->path, "w"));
 }
 
-static void write_row(struct bc_output *output) { bc_output_row(output, &some); }
-
-static void write_remark(struct bc_output *output) { bc_output_remark(output, "note", "lost"); }
-
 /* More than a buffer holds, which is flushed on the way. */
 static void write_much(struct bc_output *output)
 {
     for (int i = 0; i < 10000; i++)
         bc_output_meta(output, "key", "value %d", i);
-}
-
-/* Once lost is lost, whatever comes later. */
-TEST(lost_output_is_noticed)
-{
-    static void (*const writes[])(struct bc_output * output) = {write_row, bc_output_header,
-                                                                write_remark};
-    for (size_t i = 0; i < COUNT(writes); i++) {
-        struct bc_output *const output = bc_output_open("/dev/full", &tsv, &table);
-        assert_true(bc_output_good(output));
-        writes[i](output);
-        assert_false(bc_output_good(output));
-        assert_false(bc_output_close(output));
-    }
-    /* A buffer that overflowed is lost although the last flush had nothing to write. */
-    struct bc_output *const output = bc_output_open("/dev/full", &tsv, &table);
-    write_much(output);
-    assert_false(bc_output_close(output));
 }
 
 /* What did not fit into stdout's buffer was lost, although the file takes everything again by the
@@ -657,19 +565,6 @@ TEST(null_path_is_stdout)
     restore(stdout, saved);
     assert_true(good);
     assert_string_equal(contents(f), COLUMNS HEADER "after\n");
-}
-
-TEST(paths_that_cannot_be_written)
-{
-    static const struct {
-        const char *path;
-        int error;
-    } cases[] = {{"/nonexistent/folder/file", ENOENT}, {"/tmp", EISDIR}, {"", ENOENT}};
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        errno = 0;
-        assert_null(bc_output_open(cases[i].path, &tsv, &table));
-        assert_int_equal(errno, cases[i].error);
-    }
 }
 
 const struct test_program test_program = {.before_each = set_up, .after_each = tear_down};

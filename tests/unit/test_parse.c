@@ -61,18 +61,6 @@ static void reject_everywhere(const char *text)
     reject_list(text);
 }
 
-/* `count` times `unit`, then `end`; freed by the caller. */
-static char *repeated(const char *unit, size_t count, const char *end)
-{
-    const size_t length = strlen(unit);
-    char *const text = malloc(length * count + strlen(end) + 1);
-    assert_non_null(text);
-    for (size_t i = 0; i < count; i++)
-        memcpy(text + i * length, unit, length);
-    strcpy(text + count * length, end);
-    return text;
-}
-
 TEST(bad_numbers_are_refused)
 {
     static const char *const never_numbers[] = {
@@ -83,23 +71,6 @@ TEST(bad_numbers_are_refused)
     };
     for (size_t i = 0; i < COUNT(never_numbers); i++)
         reject_everywhere(never_numbers[i]);
-}
-
-TEST(long_texts)
-{
-    static const char *const units[] = {"9", " ", "x", ","}; /* 10^100000 is not finite */
-    for (size_t i = 0; i < COUNT(units); i++) {
-        char *const text = repeated(units[i], 100000, "");
-        reject_everywhere(text);
-        free(text);
-    }
-    /* Long, but a number: leading zeros. */
-    int64_t whole;
-    double real;
-    char *const zeros = repeated("0", 100000, "12");
-    assert_true(parse(SIZE, zeros, &whole, &real) && whole == 12);
-    assert_true(parse(REAL, zeros, &whole, &real) && real == 12.0);
-    free(zeros);
 }
 
 TEST(numbers)
@@ -195,22 +166,4 @@ TEST(lists)
               "9223372036854775807,9223372036854775808");
     for (size_t i = 0; bad[i] != NULL; i++)
         reject_list(bad[i]);
-}
-
-TEST(lists_have_a_limit)
-{
-    struct bc_size_list list = {0};
-    char *const most = repeated("1,", 4095, "2"), *const too_many = repeated("1,", 4096, "2");
-    char *const far_too_many = repeated("1:8G,", 100000, "1");
-    assert_true(bc_parse_size_list(most, &list));
-    assert_int_equal(list.count, 4096);
-    assert_int_equal(list.values[4095], 2);
-    assert_true(bc_parse_size_list("1", &list)); /* the earlier values are freed */
-    assert_int_equal(list.count, 1);
-    bc_size_list_free(&list);
-    reject_list(too_many);
-    reject_list(far_too_many);
-    free(most);
-    free(too_many);
-    free(far_too_many);
 }

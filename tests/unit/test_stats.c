@@ -51,16 +51,6 @@ TEST(median_sorts_in_place)
     }
 }
 
-static double naive_mad_sigma(const double *values, size_t count)
-{
-    double copy[64], deviations[64];
-    memcpy(copy, values, count * sizeof *copy);
-    const double median = bc_median(copy, count);
-    for (size_t i = 0; i < count; i++)
-        deviations[i] = fabs(values[i] - median);
-    return 1.4826022185056018 * bc_median(deviations, count);
-}
-
 TEST(mad_sigma_of_known_data)
 {
     /* R: mad(1:9) = 2.9652. One wild value among ten does not show. */
@@ -69,20 +59,6 @@ TEST(mad_sigma_of_known_data)
     assert_near(bc_mad_sigma(nine, 9), 2.9652, 1e-4);
     assert_near(bc_mad_sigma(wild, 10), 1.4826022185, 1e-9);
     assert_true(isnan(bc_mad_sigma(nine, 1)) && isnan(bc_mad_sigma(nine, 0)));
-}
-
-TEST(mad_sigma_matches_definition)
-{
-    struct random random = random_from(1);
-    for (int trial = 0; trial < 5000; trial++) {
-        double values[64];
-        const size_t count = 2 + random_below(&random, 63);
-        const bool ties = trial % 2 == 0;
-        for (size_t i = 0; i < count; i++)
-            values[i] = ties ? (double)random_below(&random, 7) : exp(2.0 * random_normal(&random));
-        bc_sort(values, count);
-        assert_near(bc_mad_sigma(values, count), naive_mad_sigma(values, count), 1e-12);
-    }
 }
 
 /* ---- moments --------------------------------------------------------------------------------- */
@@ -163,47 +139,10 @@ TEST(interval_ranks)
     }
 }
 
-/* P(X < k) of a binomial X. */
-static double binomial_below(size_t count, double p, size_t k)
-{
-    double term = pow(1.0 - p, (double)count), below = 0.0;
-    for (size_t i = 0; i < k; i++) {
-        below += term;
-        term *= (double)(count - i) / (double)(i + 1) * p / (1.0 - p);
-    }
-    return below;
-}
-
 static bool same_interval(struct bc_interval a, struct bc_interval b)
 {
     return (isnan(a.lo) && isnan(a.hi) && isnan(b.lo) && isnan(b.hi)) ||
            (a.lo == b.lo && a.hi == b.hi);
-}
-
-TEST(quantile_interval_is_narrowest_that_covers)
-{
-    static const double ps[] = {0.05, 0.25, 0.5, 0.6, 0.9};
-    static const double confidences[] = {0.5, 0.8, 0.9, 0.95, 0.99, 0.999};
-    for (size_t count = 0; count <= 200; count++) {
-        double *const values = ascending(count);
-        for (size_t i = 0; i < COUNT(ps) * COUNT(confidences); i++) {
-            const double p = ps[i % COUNT(ps)];
-            const double tail = (1.0 - confidences[i / COUNT(ps)]) / 2.0;
-            const struct bc_interval interval =
-                bc_quantile_interval(values, count, p, 1.0 - 2.0 * tail);
-            const bool exists = binomial_below(count, p, 1) <= tail + 1e-12 &&
-                                1.0 - binomial_below(count, p, count) <= tail + 1e-12;
-            assert_true(isnan(interval.lo) == !exists && isnan(interval.hi) == !exists);
-            if (!exists)
-                continue;
-            const size_t lo = (size_t)interval.lo, hi = (size_t)interval.hi;
-            assert_true(binomial_below(count, p, lo) <= tail + 1e-12);
-            assert_true(binomial_below(count, p, lo + 1) > tail - 1e-12);
-            assert_true(1.0 - binomial_below(count, p, hi) <= tail + 1e-12);
-            assert_true(1.0 - binomial_below(count, p, hi - 1) > tail - 1e-12);
-        }
-        free(values);
-    }
 }
 
 /* ---- visits ---------------------------------------------------------------------------------- */
@@ -399,13 +338,13 @@ TEST(summary_of_each_estimator)
     memcpy(values, sleep_hours, sizeof values);
     struct bc_summary median = bc_summarize(values, 10, BC_MEDIAN, 0.95);
     assert_near(median.value, 1.3, 1e-12);
-    assert_near(median.sd, naive_mad_sigma(sleep_hours, 10), 1e-12);
+    assert_near(median.sd, 1.4826022185 * 0.4, 1e-9);
     assert_interval(median.interval, 0.8, 2.4, 0.0); /* ranks 2 and 9 */
     assert_near(median.max, 4.6, 0.0);
 
     bc_summary_scale(&median, 0.5);
     assert_near(median.value, 0.65, 1e-12);
-    assert_near(median.sd, naive_mad_sigma(sleep_hours, 10) / 2.0, 1e-12);
+    assert_near(median.sd, 1.4826022185 * 0.2, 1e-9);
     assert_interval(median.interval, 0.4, 1.2, 0.0);
     assert_near(median.p99, mean.p99 / 2.0, 1e-12);
     assert_near(median.max, 2.3, 0.0);

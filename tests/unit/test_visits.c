@@ -241,17 +241,6 @@ TEST(further_results_follow_their_row)
     assert_int_equal(strstr(output, rows) != NULL, rank == 0);
 }
 
-/* The turns of a short --max-time are spread over it. */
-TEST(turns_are_spread)
-{
-    script.rows = 2;
-    run_with(&fake, 0.0, WORDS("--max-time=0.1"));
-    for (int turn = 0; turn < BC_VISITS; turn++)
-        if (rank == 0)
-            assert_true(visits[2 * turn].at_s >= 0.1 * turn / (BC_VISITS - 1));
-    check_rows(2);
-}
-
 /* The visits of three rows would take a minute, which is when rows must be written; the row's time
    is up before. */
 TEST(long_runs_are_written_in_groups)
@@ -271,44 +260,6 @@ TEST(long_runs_are_written_in_groups)
 }
 
 /* ---- samples --------------------------------------------------------------------------------- */
-
-/* --samples is divided among visits, and none is lost. */
-TEST(asked_samples_are_divided)
-{
-    script.rows = 1;
-    for (int samples = 30; samples <= 100; samples += 7) {
-        char word[32];
-        int64_t taken = 0;
-        snprintf(word, sizeof word, "--samples=%d", samples);
-        run_with(&fake, 0.0, WORDS(word));
-        assert_int_equal(visit_count, BC_VISITS);
-        for (int i = 0; i < visit_count; i++) {
-            const struct bc_plan *const plan = &visits[i].plan;
-            taken += plan->max_rounds;
-            assert_in_range(plan->max_rounds, samples / BC_VISITS, samples / BC_VISITS + 1);
-            assert_int_equal(plan->min_rounds, plan->max_rounds);
-            assert_true(rank != 0 || isinf(visits[i].seconds));
-        }
-        assert_int_equal(taken, samples);
-    }
-}
-
-/* What a visit leaves of the max samples the later ones may take; added visits get what is left. */
-TEST(limits_of_samples_are_divided)
-{
-    script.rows = 1;
-    script.precise_after = NEVER;
-    run_with(&fake, 0.0, WORDS("--max-time=0.02", "--min-samples=32", "--max-samples=1000"));
-    int64_t taken = 0;
-    assert_int_equal(visit_count, 2 * BC_VISITS);
-    for (int i = 0; i < visit_count; i++) {
-        taken += visits[i].plan.max_rounds;
-        assert_in_range(visits[i].plan.max_rounds, i < BC_VISITS ? 166 : 0,
-                        i < BC_VISITS ? 167 : 0);
-        assert_int_equal(visits[i].plan.min_rounds, i < BC_VISITS ? 6 : 0);
-    }
-    assert_int_equal(taken, 1000);
-}
 
 static bool count_samples(void *state, struct bc_run *counted, struct bc_error *error)
 {
