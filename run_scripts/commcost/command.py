@@ -39,7 +39,6 @@ def complain(program, text):
 
 
 def say(text):
-    """Writes a line to stderr, unless it is closed."""
     try:
         print(plain(text), file=sys.stderr, flush=True)
     except OSError:

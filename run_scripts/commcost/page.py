@@ -20,7 +20,6 @@ ASCII = {"µ": "u", "–": "-", "…": "...", "×": "x"}
 
 
 def escaped(text):
-    """Returns the text in HTML, on one line."""
     return html_words.escape(plain(str(text)), quote=True)
 
 

@@ -13,11 +13,10 @@ IS_TREE = os.path.exists(os.path.join(TOP, "CMakeLists.txt"))
 
 
 def quoted(words):
-    """Returns the words as a line for a shell."""
     return " ".join(map(shlex.quote, words))
 
 
-def to_paste(*words):
+def shell_command(*words):
     """Returns a command for users: a line for a shell in any folder. An option's name stands before the quotes."""
     found = [re.fullmatch("(--[a-z-]+=)?(.*)", word, re.S).groups("") for word in words]
     return " ".join(name + shlex.quote(value) for name, value in found)
@@ -28,12 +27,12 @@ def script(name):
     return os.path.join(SCRIPTS, name) if IS_TREE else f"commcost-{name[:-len('.sh')].replace('_', '-')}"
 
 
-def from_here(path):
+def short_path(path):
     """Returns the path relative to the current folder, if that is shorter."""
     return min(os.path.relpath(path), path, key=len)
 
 
-def said_by(*words, cwd=None, errors=subprocess.DEVNULL):
+def command_output(*words, cwd=None, errors=subprocess.DEVNULL):
     """Returns the output of a command; "" if it can't be started."""
     try:
         done = subprocess.run(words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -53,7 +52,6 @@ def lines_of(path):
 
 
 def now():
-    """Returns date and time as results have them."""
     return datetime.datetime.now().astimezone().strftime("%Y-%m-%dT%H:%M:%S%z")
 
 

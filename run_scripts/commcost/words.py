@@ -49,7 +49,6 @@ def bytes_text(count):
 
 
 def counted(count, noun, several=None):
-    """Returns a number with its noun: 1 row, 2 rows. `several`: an irregular plural."""
     return f"{count} {noun if count == 1 else several or noun + 's'}"
 
 
@@ -65,7 +64,7 @@ def listed(texts, most=None):
     return " and ".join(filter(None, [", ".join(texts[:-1]), texts[-1]])) if texts else ""
 
 
-def in_words(seconds):
+def duration_text(seconds):
     seconds = int(seconds + 0.5)
     if seconds < 120:
         return f"{seconds} s"

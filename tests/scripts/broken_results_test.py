@@ -205,7 +205,7 @@ WORDS = {
     "duration": (launch_options.duration, "1:30:00"), "limit": (launch_options.limit, "90s"), "count": (launch_options.count, "6"),
     "sizes": (launch_options.list_of(launch_options.sizes(lambda size: True), "use sizes"), "8,64K,4M"),
     "ranks": (launch_options.list_of(tune.ranks_of, "use numbers"), "4,16"), "seconds": (tune.seconds_of, "0.1"),
-    "what if": (program_account.what_if, "latency=-20%,bandwidth=x2"), "percent": (command.percent(0, 100), "5 %"),
+    "what if": (program_account.parse_machine, "latency=-20%,bandwidth=x2"), "percent": (command.percent(0, 100), "5 %"),
     "program options": (suite_options.program_options, "halo: --local=10,50 --max-time=1.5"),
     "vary": (lambda text: suite_plan.settings_of([text]), "A=1,2"),
     "max time": (suite_plan.max_time, "--max-time=0.5 --max-time=1"),
@@ -303,7 +303,7 @@ class Fields(Case):
         def cost():
             measured = tables.Tables([str(self.folder / "results")])
             account = program_account.Account(str(self.folder / "report.tsv"), measured, 1.0,
-                                           program_account.what_if("latency=-20%,bandwidth=x2"))
+                                           program_account.parse_machine("latency=-20%,bandwidth=x2"))
             program_cost.table_of(account, [])
             program_cost.page_of(account).as_text()
             program_cost.page_of(account).as_html()

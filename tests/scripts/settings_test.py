@@ -9,7 +9,7 @@ from commcost.report import report_page, report_sections
 from commcost.result import rank_test, tables
 from commcost.result.launches import read_launches
 from commcost.scorecard import card_text, change_lines, scorecard
-from commcost.system import from_here
+from commcost.system import short_path
 from made_results import tsv
 
 COLUMNS = ["run", "setting", "sync", "neighbours", "ranks", "sync_us", "sync_lo_us", "sync_hi_us",
@@ -132,7 +132,7 @@ class Settings(Case):
                 (2, "syncbench@3", "failed"))]) + "\n")
         found = tables.Tables([path])
         assert scorecard.card_of(found, best_setting.best_of_result(path, found)).caveats == [
-            f"Setting A=2: all launches{said} failed: see {from_here(path)}/runs/1/syncbench@3.log."]
+            f"Setting A=2: all launches{said} failed: see {short_path(path)}/runs/1/syncbench@3.log."]
         text = report_page.Report([path], found).page({}).as_markdown()
         assert "syncbench@3 (A=2): 2 launches failed and are missing here" in text, text
         assert "syncbench@2 (A=1): 1 launch failed and is missing here" in text, text

@@ -230,7 +230,7 @@ class Judge:
         own = self.rows[identity]
         if family == "Work" or family in AGAINST_BLOCKING:
             values = self.found(identity, "avail(%)" if family == "Work" else "gain_pct")
-            return intervals.over_launches(list(values.values()))
+            return intervals.launch_median(list(values.values()))
         other, column, whole = (
             ({"pattern": "MPI Send", "sync": "none"}, "latency_us", "latency_us") if family == "MPI_Put" else
             ({"test_calls": "0"} if family == "MPI_Test" else {"form": "nonblocking"}, "exposed_us", "blocking_us"))
@@ -238,7 +238,7 @@ class Judge:
         (row,) = (row for row in self.rows.values() if row.keys == keys)
         others, wholes, owns = (self.found(*of) for of in (
             (row.identity, column), (row.identity, whole), (identity, column)))
-        return intervals.over_launches([100 * (others[run] - owns[run]) / wholes[run] for run in owns])
+        return intervals.launch_median([100 * (others[run] - owns[run]) / wholes[run] for run in owns])
 
     def is_reason_found(self, family, line):
         """True if the numbers of a note are those that launches found."""

@@ -15,7 +15,7 @@ from commcost.result.launches import Schema, read_launches
 from commcost.result.result_reader import ResultError
 from commcost.result.tables import NEW
 from commcost.suite.suite_folder import Folder
-from commcost.system import from_here
+from commcost.system import short_path
 from commcost.words import listed
 
 ALPHA = 0.01
@@ -35,7 +35,7 @@ class Best(typing.NamedTuple):
 
     @property
     def name(self):
-        """The best setting."""
+        """Returns the best setting."""
         return next(iter(self.medians))
 
     @property
@@ -125,4 +125,4 @@ def failures(path):
         if failed:
             of = "" if len(failed) == len(names) else f" of {listed([name.rpartition('@')[0] for name in failed])}"
             yield (f"Setting {setting}: all launches{of} failed: "
-                   f"see {os.path.join(from_here(path), 'runs', next(iter(results[failed[0]])), failed[0])}.log.")
+                   f"see {os.path.join(short_path(path), 'runs', next(iter(results[failed[0]])), failed[0])}.log.")

@@ -78,7 +78,6 @@ def size_of_change(base, new, points, confidence):
 
 
 def judge(change, limits):
-    """Returns the verdict on a tested row."""
     size, interval = change.change_pct, change.interval
     # A change from 0 has no size, and always matters.
     matters = change.new > 0 if size is None else abs(size) >= limits.threshold_pct and size != 0

@@ -7,7 +7,7 @@ import typing
 
 from commcost.suite import launch_options, launchers
 from commcost.suite.suite_plan import collectives
-from commcost.system import to_paste
+from commcost.system import shell_command
 
 ELEMENT = 8  # bytes, of the benchmarks' element; smaller messages cost as much
 
@@ -86,5 +86,6 @@ def command_of(way, layout, sizes, results):
     name = "_".join([os.path.basename(program), str(layout.ranks), *form])
     where = f"on {layout.nodes} nodes: " if layout.ranks > 1 and (layout.nodes or 1) > 1 else ""
     build = launch_options.own_build()
-    return where + to_paste(launchers.built_launcher(build), "-np", str(layout.ranks), os.path.join(build, program),
-                            *options, f"--output={os.path.join(os.path.abspath(results), name + '.tsv')}")
+    launcher, output = launchers.built_launcher(build), os.path.join(os.path.abspath(results), f"{name}.tsv")
+    return where + shell_command(launcher, "-np", str(layout.ranks), os.path.join(build, program), *options,
+                                 f"--output={output}")

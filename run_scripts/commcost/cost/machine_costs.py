@@ -10,7 +10,7 @@ import typing
 from commcost.cost.call_ways import BLOCKING, ELEMENT, GAP, PAIR_OPERATIONS, SYNC, SYNCS, is_sync, sources_of
 from commcost.cost.monitor_report import Layout
 from commcost.result import benchmarks, result_metadata
-from commcost.result.intervals import Measured, Span, over_launches, span_of
+from commcost.result.intervals import Measured, Span, launch_median, span_of
 from commcost.result.tables import NEW
 from commcost.scorecard.cost_lines import blocking
 from commcost.words import listed, parsed_number
@@ -31,7 +31,7 @@ class Cost(typing.NamedTuple):
         """Returns the Span of the ratio of two costs: over launches, if possible, since a slow launch slows both."""
         if len(self.by_launch) != len(other.by_launch) or len(self.by_launch) < 2:
             return self.us.over(other.us)
-        return span_of(over_launches([one / two for one, two in zip(self.by_launch, other.by_launch)]))
+        return span_of(launch_median([one / two for one, two in zip(self.by_launch, other.by_launch)]))
 
 
 def comparable_rows(tables, metadata):
@@ -116,7 +116,6 @@ class OwnCosts:
 
 
 def points_of(way, tables, layout):
-    """Yields (size, row, Measured us) of all rows of a Way."""
     if way == GAP:
         for row, rate in tables.measured("msgrate", "rate_per_s", pattern=GAP_PATTERN, cache_size="0"):
             if rate.value > 0:

@@ -79,7 +79,7 @@ class Calls(typing.NamedTuple):
 
     @property
     def place(self):
-        """The communicator's identity."""
+        """Returns the communicator's identity."""
         return self.comm, self.members, self.ranks
 
 

@@ -78,10 +78,10 @@ class Account:
     spent      of Spent: the time in MPI, and its parts
     """
 
-    def __init__(self, report, tables, results, min_saving_pct, other_machine):
+    def __init__(self, report, tables, min_saving_pct, other_machine):
         run = Monitored(report)
         tables, warnings = machine_costs.comparable_rows(tables, run.metadata)
-        self.run, self.min_saving_pct, self._results = run, min_saving_pct, results
+        self.run, self.min_saving_pct, self._results = run, min_saving_pct, tables.paths[NEW]
         self.program = program_changes.Program(run, machine_costs.OwnCosts(tables),
                                                program_changes.operations_of(run.by_size))
         self.lines = lines_of(self.program)
@@ -173,7 +173,7 @@ class OtherMachine(typing.NamedTuple):
 
 
 def parse_machine(text):
-    """The type of --what-if: latency=-20%,bandwidth=x2."""
+    """Returns the type of --what-if: latency=-20%,bandwidth=x2."""
     factors = {"latency": 1.0, "bandwidth": 1.0}
     for word in text.split(","):
         name, _, change = word.partition("=")
@@ -188,7 +188,6 @@ def parse_machine(text):
 
 
 def mpi_times(run):
-    """Yields what the monitor measured."""
     if run.inside_s is not None:
         yield Spent(f"In MPI, mean of {counted(run.ranks, 'rank')}", exactly(run.inside_s / run.ranks))
     if run.slowest_s is not None:
@@ -246,7 +245,7 @@ def saving_elsewhere(machine, program, lines):
 
 
 def share_of_mpi(run, percent):
-    """Returns a share of a rank' mean time in MPI, in seconds."""
+    """Returns a share of a rank's mean time in MPI, in seconds."""
     return percent / 100 * (run.inside_s or run.seconds) / run.ranks
 
 

@@ -68,7 +68,6 @@ class Operation(typing.NamedTuple):
 
 
 def operations_of(by_size):
-    """Returns the Operations of all Calls of kind sizes."""
     found, left = [], list(by_size)
     for sends in by_size:
         receives = next((calls for calls in left if are_exchanged(sends, calls)), None)
@@ -185,7 +184,6 @@ def overlap_remedy(operation):
 
 
 def call_facts(calls, in_s, after_s, exposed):
-    """Yields sentences about the time of a call and of the work around it."""
     each = 1 / (calls.calls * US)
     yield f"Each takes {short(in_s * each)} µs in MPI, of which {short(exposed.us.value)} µs can't be hidden."
     if calls.wait_s is not None and call_ways.is_started(calls.function):
@@ -249,7 +247,6 @@ def merged_operations(program):
 
 
 def useless_flushes(program):
-    """Yields flushes that had nothing to complete."""
     for calls in program.run.others:
         if not calls.function.startswith("MPI_Win_flush") or not calls.joined:
             continue

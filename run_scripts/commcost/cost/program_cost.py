@@ -47,7 +47,6 @@ COLUMNS = [(name, role) for role, names in (
 
 
 def rows_of(account):
-    """Yields the rows of the table, their cells by column."""
     for line in account.lines:
         yield {"kind": "cost", **call_cells(line.calls), **span_cells("machine", "us", line.cost and line.cost.us, 3),
                "machine_s": decimals(line.own and line.own.value, 9), **span_cells("waited", "s", line.waited, 9),
@@ -75,7 +74,6 @@ def span_cells(name, unit, span, digits):
 
 
 def table_of(account, words):
-    """Returns the table as the text of a result."""
     run, output = account.run, Output(PROGRAM)
     output.begin(COLUMNS, [("ranks", run.ranks), ("run_s", f"{run.seconds:.9f}"),
                            ("inside_mpi_s", decimals(run.inside_s, 9)),
@@ -185,7 +183,7 @@ calls.""")
                       help="show the saving of another machine: latency=-20%%,bandwidth=x2")
     options = made.parse_with_results(words, 2, 2)
     report, results = options.paths
-    account = Account(report, read_tables(PROGRAM, [results]), results, options.min_saving, options.what_if)
+    account = Account(report, read_tables(PROGRAM, [results]), options.min_saving, options.what_if)
     if options.format == "tsv":
         text = table_of(account, words)
     elif options.format == "html":

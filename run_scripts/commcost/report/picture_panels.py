@@ -7,7 +7,7 @@ import typing
 from commcost import command
 from commcost.result.benchmarks import ends_of
 from commcost.result.row_labels import Labels
-from commcost.result.tables import BASE, NEW, in_number_order, median_text
+from commcost.result.tables import BASE, NEW, sorted_numbers, median_text
 from commcost.words import is_number, number_text, short, size_text
 
 # Of the palette of Okabe and Ito, which colour-blind people tell apart.
@@ -140,7 +140,7 @@ class PanelText:
         """Points of what launches found by x: of several the median and the range."""
         made = []
         for at in sorted(by_x, key=float) if self.panel.x else by_x:
-            values = in_number_order([value for value, _, _ in by_x[at]])
+            values = sorted_numbers([value for value, _, _ in by_x[at]])
             low, high = (values[0], values[-1]) if len(values) > 1 else by_x[at][0][1:]
             made.append(Point(at, median_text(values), low, high, len(values)))
         return made

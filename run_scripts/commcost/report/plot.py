@@ -150,7 +150,7 @@ of .tsv files, or one file. Prints the names of the pictures.""")
         raise Failure("no gnuplot: install it (Debian: gnuplot-nox)")
     first = options.paths[0]
     folder = command.output_path(first, options.output, os.path.join(first, "pictures")
-                            if os.path.isdir(first) else os.path.dirname(first) or ".")
+                                 if os.path.isdir(first) else os.path.dirname(first) or ".")
     if os.path.isdir(first) and os.path.islink(folder) and not options.output:
         raise UsageError(f"'{folder:.{PATH_SHOWN}}' is a link, which is not followed: use --output")
     os.makedirs(folder, exist_ok=True)

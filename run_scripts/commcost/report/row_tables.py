@@ -3,7 +3,7 @@
 from commcost.page import Closed, Column, Text, grid_of
 from commcost.result import benchmarks
 from commcost.result.result_reader import status_rank
-from commcost.result.tables import BASE, NEW, in_number_order, median_text, rows_by_key
+from commcost.result.tables import BASE, NEW, sorted_numbers, median_text, rows_by_key
 from commcost.words import counted, is_number
 
 
@@ -57,7 +57,7 @@ def columns_of(value, rows):
 
 def range_of(row, value):
     """The lowest and the highest launch, or the interval of one."""
-    texts = in_number_order(row.texts(value.column))
+    texts = sorted_numbers(row.texts(value.column))
     if len(texts) > 1:
         return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
     if not value.has_range or not texts:

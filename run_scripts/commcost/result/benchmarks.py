@@ -53,7 +53,7 @@ def kind_of(result, first):
     return name if name in BENCHMARKS else None
 
 
-def in_order(kinds):
+def sorted_kinds(kinds):
     order = list(BENCHMARKS)
     return sorted(kinds, key=lambda kind: (order.index(entry_of(kind).kind), kind))
 
@@ -63,7 +63,6 @@ def entry_of(kind):
 
 
 def is_overlap(kind):
-    """True if it is of the overlap programs."""
     return entry_of(kind).kind in ("overlap", "overlap_sweep")
 
 

@@ -119,7 +119,6 @@ class _Output:
         return row
 
     def add(self, number, row):
-        """Adds a row, or further columns of one, as (name, role, cell)."""
         keys = {name: cell for name, role, cell in row if role == "key"}
         cells = {name: cell for name, role, cell in row if role != "key"}
         there = self._rows.setdefault((tuple(self._settings.items()), tuple(keys.items())), {})
@@ -134,7 +133,6 @@ class _Output:
             self._roles["status"] = "info"
 
     def text(self):
-        """Returns a result of ours."""
         if not self._rows:
             raise ForeignError("no rows under known headings")
         settings, keys = zip(*((dict(settings), dict(keys)) for settings, keys in self._rows))

@@ -41,15 +41,14 @@ class Measured(typing.NamedTuple):
 
 
 def measured(row, column):
-    """Returns the value of a tables.Row in a column; None if no launch has one."""
-    found = over_launches(list(map(float, row.texts(column))))
+    found = launch_median(list(map(float, row.texts(column))))
     if found is None or found.launches > 1:
         return found
     low, high = own_interval(row, column) or (None, None)
     return found._replace(low=low, high=high)
 
 
-def over_launches(values):
+def launch_median(values):
     """Returns the median over launches with its interval: below LAUNCHES_ENOUGH the range, of one launch none. None
     without values."""
     if not values:
@@ -60,7 +59,6 @@ def over_launches(values):
 
 
 def own_interval(row, column):
-    """Returns the interval of a single launch, from its columns."""
     for cells in row.launches:
         ends = [cells.get(end, "NA") for end in ends_of(column)]
         if cells.get("status") != "FAIL" and is_number(cells.get(column, "NA")) and all(map(is_number, ends)):

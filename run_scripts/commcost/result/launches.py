@@ -161,7 +161,6 @@ class Launches:
         return all(number in have for number in there if self.launches[number].kind in kinds)
 
     def count(self, side):
-        """Counts the launches of a side that count."""
         return sum(launch.side == side and launch.counts for launch in self.launches)
 
     def _add_file(self, side, result):
@@ -345,7 +344,6 @@ def key_columns(schemas, others):
 
 
 def read_launches(*sides, opened=Result):
-    """Returns the Launches of sides, each a list of paths."""
     launches = Launches(opened)
     for side, paths in enumerate(sides):
         for path in paths:

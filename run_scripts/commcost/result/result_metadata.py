@@ -86,7 +86,6 @@ def are_several(values):
 
 
 def sentences(what, found, results):
-    """Yields a sentence for each key of Differing.warned."""
     for key, two in found.warned.items():
         values = " and ".join(f"{value_of(result.metadata, key)} ({result.path:.{CELL_MAX}})"
                               for result in (results[number] for number in two))

@@ -3,12 +3,12 @@
 from commcost import __version__
 from commcost.command import complain, plain
 from commcost.result.result_reader import SCHEMA, cell_text
-from commcost.system import IS_TREE, TOP, now, said_by
+from commcost.system import IS_TREE, TOP, now, command_output
 
 
 def commit():
     """Returns the commit of the source tree; NA if the scripts are installed."""
-    return IS_TREE and said_by("git", "-C", TOP, "rev-parse", "--short=12", "HEAD").strip() or "NA"
+    return IS_TREE and command_output("git", "-C", TOP, "rev-parse", "--short=12", "HEAD").strip() or "NA"
 
 
 class Output:
@@ -50,7 +50,6 @@ class Output:
             self._comment(f"{kind}: {text}")
 
     def text(self, status):
-        """Returns all of it, with the end line."""
         self._comment(f"end: {self._rows} row{'' if self._rows == 1 else 's'}, exit {status}")
         return "".join(self._lines)
 

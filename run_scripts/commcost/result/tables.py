@@ -12,7 +12,7 @@ import typing
 
 from commcost.command import UsageError, complain, plain
 from commcost.result import benchmarks, rank_test, result_metadata
-from commcost.result.intervals import measured, over_launches
+from commcost.result.intervals import measured, launch_median
 from commcost.result.result_files import (files_below, is_made, has_setting, labels_of, launch_files, outer_links,
                                           result_files, unknown_files)
 from commcost.result.result_reader import PATH_SHOWN, Result, ResultError, worst_status
@@ -155,7 +155,7 @@ class Tables:
         return list(self.labels)
 
     def kinds(self):
-        return benchmarks.in_order({table.kind for table in self.tables if table.side == NEW})
+        return benchmarks.sorted_kinds({table.kind for table in self.tables if table.side == NEW})
 
     def of(self, side, kind=None):
         return [table for table in self.tables if table.side == side and kind in (None, table.kind)]
@@ -227,8 +227,8 @@ class Row(typing.NamedTuple):
         same: a Measured, None without a launch that has both. It compares each launch with itself, so states of the
         machine that last for a launch cancel."""
         own, others, wholes = self.numbers(column), other.numbers(column), other.numbers(whole or column)
-        return over_launches([100 * (others[run] - own[run]) / wholes[run]
-                              for run in own if run in others and wholes.get(run, 0) > 0])
+        return launch_median([100 * (others[run] - own[run]) / wholes[run]
+                             for run in own if run in others and wholes.get(run, 0) > 0])
 
     def of(self, side):
         return self.launches if side == NEW else self.base
@@ -244,7 +244,6 @@ class Row(typing.NamedTuple):
 
 
 def rows_by_key(tables, kind):
-    """Returns the Rows of a kind, in reading order."""
     every = [table for side in tables.sides for table in tables.of(side, kind)]
     all_keys = list(dict.fromkeys(key for table in every for key in table.keys))
     columns = list(benchmarks.headings_of(kind, all_keys))
@@ -279,13 +278,13 @@ def middle_of_rows(rows):
     return made
 
 
-def in_number_order(texts):
+def sorted_numbers(texts):
     return sorted(texts, key=float)
 
 
 def median_text(texts):
     """Returns the median of numbers as written: one of them, or the mean of two with the same number of decimals."""
-    ordered = in_number_order(texts)
+    ordered = sorted_numbers(texts)
     middle = len(ordered) // 2
     if len(ordered) % 2:
         return ordered[middle]

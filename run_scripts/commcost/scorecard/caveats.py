@@ -7,7 +7,7 @@ from commcost.result.tables import NEW
 from commcost.scorecard import card_table
 from commcost.scorecard.card_title import HOSTS, launches_of, seconds_of
 from commcost.suite import suite_options
-from commcost.words import UNSURE, counted, in_words, listed
+from commcost.words import UNSURE, counted, duration_text, listed
 
 LOST_PCT = 10  # of the time, above which intervals may miss the truth
 UNSTEADY = 2   # max over min of a row's launches, from which on the row counts as unsteady
@@ -40,5 +40,5 @@ def caveats_of(tables, parts, lost):
     if 5 * len(lost) <= judged and is_unsure and launches < 2 * LAUNCHES_ENOUGH:
         runs = 2 * launches if launches >= LAUNCHES_ENOUGH else LAUNCHES_ENOUGH
         seconds = seconds_of(tables) * (runs - launches) / launches
-        yield card_table.DECIDE.format(f" ({in_words(seconds)})" if seconds else "",
+        yield card_table.DECIDE.format(f" ({duration_text(seconds)})" if seconds else "",
                                        suite_options.resume_command(tables.paths[NEW], f"--runs={runs}"))

@@ -8,7 +8,7 @@ import time
 from commcost import command
 from commcost.command import Failure, UsageError
 from commcost.suite import launchers, suite_folder
-from commcost.system import IS_TREE, TOP, from_here, script, to_paste
+from commcost.system import IS_TREE, TOP, short_path, script, shell_command
 
 KEPT_PLACE = ("launcher", "ranks", "ranks_per_node", "hosts", "bind")  # in the order in which they are kept
 FLAGS = ("--quick", "--essentials")
@@ -21,7 +21,7 @@ OF_FILES = ("--dump-samples", "--exclude")  # of programs, which write a file
 
 
 def text(value):
-    """The type of an option of one line."""
+    """Returns the type of an option of one line."""
     if not value:
         raise argparse.ArgumentTypeError("needs a value")
     if has_controls(value):
@@ -51,7 +51,7 @@ def duration(value):
 
 
 def limit(value):
-    """The type of a launch's time limit."""
+    """Returns the type of a launch's time limit."""
     seconds = duration(value)
     if not seconds:
         raise argparse.ArgumentTypeError(f"'{value:.200}': needs at least 1 s")
@@ -126,7 +126,7 @@ def fill_in(options, prefix=""):
         setattr(options, name, getattr(options, name) or "")
     options.is_new = not options.output
     # An installed tree is not the user's to write to.
-    options.output = options.output or from_here(os.path.join(
+    options.output = options.output or short_path(os.path.join(
         TOP if IS_TREE else os.getcwd(), "results", prefix + time.strftime("%Y-%m-%d_%H%M%S")))
 
 
@@ -164,7 +164,7 @@ def resumed_words(made, kept, options):
     words = [line for line in lines if line[2:].partition("=")[0] not in named]
     lacking = untrusted_options(words, named.get("build") or own_build())
     if lacking:
-        raise UsageError(f"--resume: {to_paste(*lacking)} is not taken from a results folder: give it again")
+        raise UsageError(f"--resume: {shell_command(*lacking)} is not taken from a results folder: give it again")
     return words
 
 
@@ -212,10 +212,10 @@ def options_of(path, kept):
 def resume_command(program, path, kept, *more):
     """Returns the command that resumes a folder, with more options."""
     build = next((word[len("--build="):] for word in kept if word.startswith("--build=")), own_build())
-    return to_paste(script(program), f"--resume={os.path.abspath(path)}", *untrusted_options(kept, build), *more)
+    return shell_command(script(program), f"--resume={os.path.abspath(path)}", *untrusted_options(kept, build), *more)
 
 
 def main(words):
     """Prints a command for users, for shell scripts."""
-    print(to_paste(*words))
+    print(shell_command(*words))
     return command.EXIT_DONE

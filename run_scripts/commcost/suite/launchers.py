@@ -10,7 +10,7 @@ import typing
 
 from commcost.command import Failure, UsageError
 from commcost.suite import processor_count
-from commcost.system import lines_of, said_by, to_paste
+from commcost.system import lines_of, command_output, shell_command
 
 
 class Job(typing.NamedTuple):
@@ -24,7 +24,7 @@ class Job(typing.NamedTuple):
 
     @property
     def nodes(self):
-        """The nodes of the job; 1 if neither options nor scheduler tell."""
+        """Returns the nodes of the job; 1 if neither options nor scheduler tell."""
         if self.hosts:
             return len(self.hosts.split(","))
         if self.ranks_per_node:
@@ -77,7 +77,7 @@ def slurm_tasks():
 def slurm_time_left_s():
     """Returns the seconds until Slurm ends this job; None outside of a job, or if the job has no end."""
     job, end = os.environ.get("SLURM_JOB_ID"), os.environ.get("SLURM_JOB_END_TIME", "")
-    left = said_by("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip() if job else ""
+    left = command_output("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip() if job else ""
     found = re.fullmatch("(?:(?:([0-9]{1,5})-)?([0-9]{1,2}):)?([0-9]{1,2}):([0-9]{2})", left)
     if found:
         return sum(int(part or 0) * seconds for part, seconds in zip(found.groups(), (86400, 3600, 60, 1)))
@@ -97,7 +97,7 @@ def progresses_asynchronously(environment):
 
 
 def version_of(command):
-    return said_by(command, "--version", errors=subprocess.STDOUT)
+    return command_output(command, "--version", errors=subprocess.STDOUT)
 
 
 class Place(typing.NamedTuple):
@@ -263,7 +263,7 @@ def find(asked, build):
     kind = kind_of(words[0])
     if kind is None:
         raise UsageError(f"--launcher: '{words[0]}' is unknown: show the place of the number of ranks, like "
-                         f"{to_paste('--launcher=' + ' '.join([*words, '-n', '{ranks}']))}")
+                         f"{shell_command('--launcher=' + ' '.join([*words, '-n', '{ranks}']))}")
     return kind(words)
 
 
@@ -291,7 +291,7 @@ def main(words):
     job = Job(ranks, has_progress_threads=progresses_asynchronously(os.environ))
     try:
         line = find(asked, words[0]).line(job, Launch(ranks, 1, {}))
-        print(to_paste(*line, *words[1:]) if words[1:] else "\n".join(line))
+        print(shell_command(*line, *words[1:]) if words[1:] else "\n".join(line))
     except Failure:
         raise UsageError("LAUNCH: no launcher was found: set it to the words that start a job") from None
     return 0

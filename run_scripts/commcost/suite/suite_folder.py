@@ -23,7 +23,7 @@ from commcost.result.result_metadata import OF_THE_SYSTEM
 from commcost.result.result_reader import End, Result, ResultError
 from commcost.suite import launch_processes, launchers
 from commcost.suite.suite_plan import variables_of
-from commcost.system import is_half_written, lines_of, naming, now, quoted, remove, replace_file, said_by
+from commcost.system import is_half_written, lines_of, naming, now, quoted, remove, replace_file, command_output
 from commcost.words import counted
 
 # Variables that tune an MPI library or a benchmark, and those of launchers and schedulers.
@@ -174,11 +174,11 @@ class Folder:
         for name, content in (
                 ("launches.tsv", "run\tname\tstart\tseconds\texit\tresult\n"), ("versions", versions),
                 ("environment", environment_text(TUNING)), ("environment_of_site", environment_text(SITE)),
-                ("system", said_by("uname", "-a") + "".join(line + "\n" for line in lines_of("/etc/os-release"))),
-                ("hosts", hosts_text(hosts)), ("lscpu.txt", said_by("lscpu")),
-                ("lstopo.txt", said_by("lstopo-no-graphics", "--of", "console")),
-                ("lstopo.xml", said_by("lstopo-no-graphics", "--of", "xml")),
-                ("numactl.txt", said_by("numactl", "-H")), ("plan.tsv", text)):
+                ("system", "\n".join([command_output("uname", "-a").strip(), *lines_of("/etc/os-release"), ""])),
+                ("hosts", hosts_text(hosts)), ("lscpu.txt", command_output("lscpu")),
+                ("lstopo.txt", command_output("lstopo-no-graphics", "--of", "console")),
+                ("lstopo.xml", command_output("lstopo-no-graphics", "--of", "xml")),
+                ("numactl.txt", command_output("numactl", "-H")), ("plan.tsv", text)):
             if content or not name.endswith((".txt", ".xml")):  # of a command that isn't there
                 self.replace(name, content)
 
@@ -317,7 +317,7 @@ def hosts_text(hosts):
     """Returns the hosts of the job, else this one, a line each."""
     nodes = os.environ.get("SLURM_JOB_NODELIST")
     if nodes and not hosts:
-        return said_by("scontrol", "show", "hostnames", nodes) or nodes + "\n"
+        return command_output("scontrol", "show", "hostnames", nodes) or nodes + "\n"
     return "\n".join(hosts.split(",") if hosts else launchers.pbs_nodes() or [os.uname().nodename]) + "\n"
 
 
@@ -332,11 +332,11 @@ def versions_of(programs, used):
         cache = dict(re.findall(r"(?m)^(\w+):\w*=(.+)$", "\n".join(lines_of(os.path.join(build, "CMakeCache.txt")))))
         compiler, wrapper = cache.get("CMAKE_C_COMPILER"), cache.get("MPI_C_COMPILER")
         if compiler:
-            text += f"C compiler: {(said_by(compiler, '--version').splitlines() or ['NA'])[0]}\n"
+            text += f"C compiler: {(command_output(compiler, '--version').splitlines() or ['NA'])[0]}\n"
         if wrapper:
             # The path is the same however CMake got it.
             text += f"MPI compiler: {shutil.which(wrapper) or wrapper}\n"
-        text += "programs (cksum):\n" + said_by("cksum", *sorted(names), cwd=build)
+        text += "programs (cksum):\n" + command_output("cksum", *sorted(names), cwd=build)
     for launcher in {tuple(one.words): one for one in used}.values():
         text += f"launcher: {' '.join(launcher.words)}\n"
         if launcher.name != "words":

@@ -6,7 +6,7 @@ import os
 from commcost import command
 from commcost.suite import launch_options, launchers
 from commcost.suite.launch_options import count, duration, names_any, text
-from commcost.system import script, to_paste
+from commcost.system import script, shell_command
 from commcost.words import listed
 
 PROGRAM = "run_suite.sh"
@@ -94,5 +94,5 @@ def read_options(words):
 def resume_command(path, *more):
     """Returns the command that resumes a suite's folder with more options; for another folder, that of a new suite."""
     begun = launch_options.options_of(path, KEPT)
-    return (to_paste(script(PROGRAM), *more) if begun is None else
+    return (shell_command(script(PROGRAM), *more) if begun is None else
             launch_options.resume_command(PROGRAM, path, begun, *more))

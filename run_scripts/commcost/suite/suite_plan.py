@@ -88,7 +88,6 @@ def max_time(options):
 
 
 def threads_of(program, words):
-    """Returns the number of threads of a rank."""
     found = re.findall(r"(?:^| )(?:-t ?|--threads[= ])([0-9]{1,5})(?= |$)", " ".join(words))
     return int(found[-1]) if found and os.path.basename(program) == "msgrate_rma" else 1
 
@@ -153,7 +152,6 @@ class Plan(typing.NamedTuple):
 
     @property
     def lines(self):
-        """Returns plan.tsv."""
         return ["run\tname\tcommand"] + [f"{step.run}\t{step.name}\t{step.command}" for step in self.steps]
 
 

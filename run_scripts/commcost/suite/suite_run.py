@@ -9,8 +9,8 @@ from commcost.command import Failure, UsageError, say
 from commcost.suite import launch_options, launch_processes, processor_count, suite_folder
 from commcost.suite.suite_folder import WHOLE
 from commcost.suite.suite_options import KEPT, PROGRAM
-from commcost.system import TOP, lines_of, now, quoted, remove, script, to_paste
-from commcost.words import counted, in_words
+from commcost.system import TOP, lines_of, now, quoted, remove, script, shell_command
+from commcost.words import counted, duration_text
 
 LOAD = 0.1  # of the processors' time: from here on quickstart warns of other programs
 BUDGET, JOB_TIME = "the budget", "the job's time"  # reasons to end
@@ -43,7 +43,7 @@ class Suite:
         left = [(step, line) for step, line in zip(self.plan.steps, self.plan.lines[1:]) if not self.is_measured(step)]
         some = f", {self.total - len(left)} of them measured before" if len(left) < self.total else ""
         seconds = sum(step.seconds for step, _ in left)
-        print(f"# {self.what}{some}: about {in_words(seconds)}", *(line for _, line in left), sep="\n")
+        print(f"# {self.what}{some}: about {duration_text(seconds)}", *(line for _, line in left), sep="\n")
 
     def run(self, job_left_s):
         """Runs the suite. Returns the exit status; `job_left_s`: seconds until the job ends, or None. Failure if the
@@ -65,7 +65,6 @@ class Suite:
         return self.leave not in (None, BUDGET, JOB_TIME)
 
     def resume_command(self):
-        """Returns the command that resumes it."""
         return launch_options.resume_command(PROGRAM, self.folder.path, self.options.kept)
 
     def is_measured(self, step):
@@ -95,9 +94,10 @@ class Suite:
         if any(map(self.is_measured, self.plan.steps)):
             say("Resuming: some launches have their result")
         if self.time_s < left:
-            say(f"This takes about {in_words(left)}, more than {self.ended_by} of {in_words(max(0, self.time_s))}")
+            limit = duration_text(max(0, self.time_s))
+            say(f"This takes about {duration_text(left)}, more than {self.ended_by} of {limit}")
         else:
-            say(f"This takes about {in_words(left)}")
+            say(f"This takes about {duration_text(left)}")
         if options.essentials and (processor_count.load() or 0) > LOAD:
             say("Other programs use this machine's processors, so results will be noisy: end them and start again")
         self._launch_all()
@@ -178,7 +178,7 @@ exec sh {run_suite} \\
         limit_s = min(options.limit or 600 + 20 * one_s, left_s)
         width = len(str(self.total))
         say(f"[{number + 1:{width}}/{self.total}] run {step.run} of {options.runs}: {step.name:<28} "
-            f"{in_words(self.elapsed_s):>6} so far, about {in_words(self.time_left(number))} left")
+            f"{duration_text(self.elapsed_s):>6} so far, about {duration_text(self.time_left(number))} left")
         remove(file + ".failed")
         begin, seconds, status, result = self.folder.launch(step, limit_s, self.signals, options.verbose)
         seconds = int(0.5 + seconds)
@@ -251,9 +251,9 @@ exec sh {run_suite} \\
         again = self.resume_command()
         if self.leave is None:
             self.folder.replace("complete", now() + "\n")
-            say(f"Done in {in_words(self.elapsed_s)}: {have}: {self.folder.path}")
-            say(f"To read it: {to_paste(script('report_text.sh'), '--short', self.folder.path)}")
-            say(f"To make a page: {to_paste(script('report.sh'), self.folder.path)}")
+            say(f"Done in {duration_text(self.elapsed_s)}: {have}: {self.folder.path}")
+            say(f"To read it: {shell_command(script('report_text.sh'), '--short', self.folder.path)}")
+            say(f"To make a page: {shell_command(script('report.sh'), self.folder.path)}")
             if by_result["failed"]:
                 say(f"To repeat failed launches: {again}")
         elif self.leave == BUDGET:

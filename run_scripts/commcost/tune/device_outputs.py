@@ -5,7 +5,7 @@ import re
 from commcost import command
 from commcost.page import Items, Page, Section, Text, matrix_parts
 from commcost.result.result_writer import Output
-from commcost.system import from_here, replace_file, said_by
+from commcost.system import short_path, replace_file, command_output
 from commcost.tune.trial_launches import WORKS
 from commcost.words import bytes_text, counted, listed
 
@@ -53,7 +53,7 @@ def page_of(matrix, found, lines):
     sections += [Section("claims", "Claims of the library", [Items(claims, "facts")])] if claims else []
     sections += [Section("caveats", "Caveats", [Items(warnings, "facts")])] if warnings else []
     return Page(f"Buffers on a GPU: {works} of {counted(len(found), 'launch', 'launches')} work", sections,
-                f"Logs: {from_here(matrix.trials.folder.path)}/runs/1")
+                f"Logs: {short_path(matrix.trials.folder.path)}/runs/1")
 
 
 def value_of(lines, pattern):
@@ -65,10 +65,10 @@ def value_of(lines, pattern):
 def built_with(library):
     """Returns the GPU support that the library's own tool reports, if it is in PATH."""
     if "Open MPI" in library:
-        text = said_by("ompi_info", "--parsable", "--all")
+        text = command_output("ompi_info", "--parsable", "--all")
         found = sorted(set(re.findall(r"built_with_(cuda|rocm)_support:value:(\w+)", text)))
         return [f"ompi_info: built with {name.upper()}: {value}" for name, value in found]
-    text = said_by("mpichversion") if "MPICH" in library else ""
+    text = command_output("mpichversion") if "MPICH" in library else ""
     words = re.findall(r"--with-(?:cuda|hip|ze)\S*", text)
     return [f"mpichversion: configured {' '.join(words) or 'with neither CUDA nor HIP'}"] if text else []
 

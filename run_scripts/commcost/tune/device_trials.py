@@ -10,7 +10,7 @@ from commcost.suite import launchers, suite_plan
 from commcost.system import lines_of, quoted
 from commcost.tune import trial_launches
 from commcost.tune.trial_launches import WORKS, Trials
-from commcost.words import in_words, is_number, short
+from commcost.words import duration_text, is_number, short
 
 
 class Operation(typing.NamedTuple):
@@ -67,7 +67,6 @@ class Trial(typing.NamedTuple):
 
     @property
     def name(self):
-        """Returns the name of its files."""
         return re.sub("[^A-Za-z_]+", "_", f"{self.operation.name} {self.memory} ") + str(self.size)
 
     def line(self, build, launch):
@@ -98,7 +97,6 @@ class Found(typing.NamedTuple):
             self.row.get("direct_verdict"), "") if self.outcome == WORKS else ""
 
     def mark(self):
-        """Returns the cell of the matrix."""
         if self.outcome != WORKS:
             return Mark(self.outcome, "loses")
         time_us = self.row.get(self.trial.operation.column, "NA")
@@ -130,7 +128,7 @@ class Matrix:
         left, total = self.left(), len(self.steps)
         for place, step in enumerate(left):
             say(f"[{total - len(left) + place + 1:{len(str(total))}}/{total}] {step.name:<40} about "
-                f"{in_words((len(left) - place) * self.trials.usual_s)} left")
+                f"{duration_text((len(left) - place) * self.trials.usual_s)} left")
             if not self.trials.launch(step):
                 return False
             outcome = self.trials.known(step)[1]

@@ -11,7 +11,7 @@ from commcost.system import quoted, replace_file
 from commcost.tune import trial_launches
 from commcost.tune.algorithm_race import DEFAULT, PROOFS, Race, level_of, looks_of
 from commcost.tune.mpi_libraries import Rule
-from commcost.words import counted, cut, in_words, parsed_number, size_text
+from commcost.words import counted, cut, duration_text, parsed_number, size_text
 
 PROGRAM = "tune.sh"
 BENCHMARK = "collective/collective"
@@ -110,14 +110,13 @@ class Tuning:
             proofs.setdefault((cell.operation, cell.ranks), []).append(cell)
         proof_s = sum(2 * launch_s(cells) for cells in proofs.values())
         first, most = looks_of(options.launches)[0], options.launches
-        ends = (in_words(first * once_s), in_words(most * (once_s + PROOFS * proof_s)))
+        ends = (duration_text(first * once_s), duration_text(most * (once_s + PROOFS * proof_s)))
         made, budget_s = len(self.trials.folder.last_results()), options.budget
         return (f"{first * once} to {most * (once + 2 * PROOFS * len(proofs))} launches, about {ends[0]} to {ends[1]}" +
-                ("" if budget_s is None else f", of which {in_words(budget_s)} now") +
+                ("" if budget_s is None else f", of which {duration_text(budget_s)} now") +
                 (f" ({counted(made, 'launch', 'launches')} made before)" if made else ""))
 
     def steps(self):
-        """Returns the first launch of each choice."""
         return [self.step(1, f"{entry.name}-{entry.ranks}@{place}", entry.ranks, entry.cells, variables)
                 for entry in self.entries for place, variables in enumerate(entry.settings.values())]
 
@@ -177,7 +176,7 @@ class Tuning:
                                                     for entry in entries for choice in entry.settings)
             say(f"{'Proof' if suffix else 'Race'}, launch {run + 1} of at most {race.looks[-1]}: {len(race.decisions)} "
                 f"of {cases} decided, {counted(sum(map(len, race.running.values())), 'choice')} left" +
-                (f", at most {in_words(left * self.trials.usual_s)}" if left else ""))
+                (f", at most {duration_text(left * self.trials.usual_s)}" if left else ""))
             if not race.running:
                 break
 

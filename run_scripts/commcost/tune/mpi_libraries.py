@@ -20,7 +20,7 @@ import shutil
 import typing
 
 from commcost.command import Failure, UsageError
-from commcost.system import said_by, to_paste
+from commcost.system import command_output, shell_command
 
 SIZE_MOST = (1 << 31) - 1  # of MPICH's rules, which are ints
 OPERATIONS = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "reduce", "reduce_scatter",
@@ -101,9 +101,9 @@ class Library:
 
 def launch_output(line, tool, script):
     """Returns the output of a shell script in a launch; its $0 is a program of the library."""
-    said = said_by(*line, "/bin/sh", "-c", script + "; echo asked", tool)
+    said = command_output(*line, "/bin/sh", "-c", script + "; echo asked", tool)
     if "asked" not in said.splitlines():
-        raise Failure(f"{tool} reports no variables of the library in a launch: try {to_paste(*line, tool)}")
+        raise Failure(f"{tool} reports no variables of the library in a launch: try {shell_command(*line, tool)}")
     return said
 
 
@@ -145,13 +145,13 @@ class Mpich(Library):
               ("allreduce|reduce", "reduce_scatter_.*", "count=any", "count<pow2"))
 
     def __init__(self, data, tools):
-        found = re.search(r"(?m)^MPICH Version:\s*(\S+)", said_by(tools("mpichversion")))
+        found = re.search(r"(?m)^MPICH Version:\s*(\S+)", command_output(tools("mpichversion")))
         self.version = found.group(1) if found else ""
         self._tools = tools
         self._tree = json.loads(max(self._trees(data), key=len).decode("ascii", "replace"))
         self._algorithms = {}  # by operation: the tree's name by the variable's
         said = {}  # by variable
-        for block in re.split(r"(?m)^\t(?=MPI)", said_by(tools(self.TOOL))):
+        for block in re.split(r"(?m)^\t(?=MPI)", command_output(tools(self.TOOL))):
             said.setdefault(re.match(r"\w*", block).group(), block)
         for operation, names in self.SAFE.items():
             words = said.get(self._variable(operation), "")
@@ -285,7 +285,7 @@ class OpenMpi(Library):
 
     def __init__(self, data, tools):
         del data
-        self._said = said_by(tools(self.TOOL), "--parsable", "--all")
+        self._said = command_output(tools(self.TOOL), "--parsable", "--all")
         self._tools, self._algorithms = tools, {}
         version = re.search(r"(?m)^ompi:version:full:(([0-9]+)\S*)", self._said)
         self.version = version.group(1) if version else ""
@@ -367,7 +367,7 @@ class OpenMpi(Library):
 
     def file_report(self, path):
         words = [f"{name}={value}" for name, value in self.file_variables(path, ()).items()]
-        said = said_by("env", *words, self._tools(self.TOOL), "--parsable", "--all")
+        said = command_output("env", *words, self._tools(self.TOOL), "--parsable", "--all")
         has_it = f"coll_tuned_dynamic_rules_filename:value:{path}\n" in said
         return (("Open MPI has the name of the file (ompi_info)." if has_it else
                  "Open MPI doesn't have the name of the file (ompi_info).") +
@@ -379,7 +379,7 @@ KINDS = (Mpich, OpenMpi)
 
 def file_of_library(program):
     """Returns the file of a program's MPI library; None if the system doesn't tell."""
-    found = re.search(r"(?m)libmpi\S* => (/.+?)(?: \(0x[0-9a-f]+\))?$", said_by("ldd", program))
+    found = re.search(r"(?m)libmpi\S* => (/.+?)(?: \(0x[0-9a-f]+\))?$", command_output("ldd", program))
     return os.path.realpath(found.group(1)) if found else None
 
 

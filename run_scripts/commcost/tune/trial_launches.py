@@ -103,7 +103,6 @@ class Trials:
         return self._outcomes.get((str(step.run), step.name))
 
     def names(self):
-        """Returns the names of finished steps, in their order."""
         return [name for _, name in self._outcomes]
 
     def rows(self, step):

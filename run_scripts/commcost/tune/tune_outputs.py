@@ -5,7 +5,7 @@ import os
 from commcost import command
 from commcost.page import Row, Column, Grid, Items, Mark, Page, Section, Text, matrix_parts
 from commcost.result.result_writer import Output
-from commcost.system import now, quoted, remove, replace_file, to_paste
+from commcost.system import now, quoted, remove, replace_file, shell_command
 from commcost.tune.algorithm_race import DEFAULT, NO_GAIN
 from commcost.tune.library_tuning import PROGRAM, FILE
 from commcost.words import bytes_text, counted, listed, size_text
@@ -60,7 +60,6 @@ def write_evidence(path, tuning, race, proof, words, status):
 
 
 def mark_of(decision, found):
-    """Returns the cell of the matrix."""
     if found is not None and found.choice == FILE:
         return Mark(f"{found.gain.value:.0f} %", "pays")
     if found is not None:
@@ -121,8 +120,8 @@ def page_of(tuning, race, proof, rules, path):
     out = [f"{contest} {choice}, {ranks} ranks: {reason}" for (contest, ranks, choice), reason in tuning.out.items()]
     variables = tuning.library.file_variables(path, rules)
     use = [f"In a shell:\n{line}" for line in (
-        [f"export {name}={to_paste(value)}" for name, value in variables.items()]
-        if tuning.library.chooses_by_size else [to_paste(".", path)])]
+        [f"export {name}={shell_command(value)}" for name, value in variables.items()]
+        if tuning.library.chooses_by_size else [shell_command(".", path)])]
     stays, warnings = list(reasons_of(race, proof)), tuning.warnings()
     changed = f"; with {listed(tuning.changed)}" if tuning.changed else ""
     sections = [Section("used", "Setup", [Text(f"{library}; {launches}{changed}")])]
