@@ -1,6 +1,5 @@
 /*
- * The flags of a monitor's handle, in the order of reports, and the calls that they count. The
- * flags are also words of MPIRT_MONITOR.
+ * Flags of a monitor's handle, in the order of reports, also words of MPIRT_MONITOR.
  */
 #pragma once
 

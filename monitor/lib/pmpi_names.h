@@ -1,7 +1,6 @@
 /*
- * For the parts of common/ in the monitor's library, which ask MPI for what a report says and
- * compare clocks: sends their calls to PMPI_, so that neither the monitor nor another interposer
- * takes them for the program's. Included ahead of their sources.
+ * Renames the MPI calls of common/ in the monitor's library to PMPI_, so neither the monitor nor
+ * another interposer takes them for the program's. Included before their sources.
  */
 #include <mpi.h>
 

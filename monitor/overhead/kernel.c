@@ -31,7 +31,7 @@ const struct monitor_call monitor_calls[] = {
 };
 const int monitor_calls_count = sizeof monitor_calls / sizeof *monitor_calls;
 
-/* Of requests that are active until somebody says that they are complete. Unlike receives they are
+/* Query function of requests that stay active until they are completed. Unlike receives they are
    in no queue that a message has to pass. */
 static int query_nothing(void *unused, MPI_Status *status)
 {

@@ -68,7 +68,7 @@ static void list_rows(struct bc_run *run)
 static void check_monitor(int code)
 {
     if (code != MPIX_MONITOR_SUCCESS)
-        bc_abort("the monitor says: %s", MPIX_Monitor_error_string(code));
+        bc_abort("monitor: %s", MPIX_Monitor_error_string(code));
 }
 
 static void measure(struct monitor_overhead *overhead, struct bc_visit *visit)

@@ -240,7 +240,7 @@ static void check_index(const struct call *c, int index)
         wrong(c, "the index", index);
 }
 
-/* Whether to ask again. */
+/* True to ask again. */
 static bool is_open(const struct call *c, int error, int flag)
 {
     return error == MPI_SUCCESS && !flag && !c->once;

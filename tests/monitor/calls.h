@@ -54,7 +54,7 @@ struct function {
 /* All functions, ended by one without a name. */
 extern const struct function functions[];
 
-/* What arrives in the first requests, and from where. */
+/* Data of the first requests, and its sources. */
 struct slot {
     bool is_known;
     int bytes, peer;
@@ -70,7 +70,7 @@ void check_status(const struct call *call, const MPI_Status *status, int slot);
 /* The type of this name in scripts; MPI_DATATYPE_NULL if there is none. */
 MPI_Datatype type_of(const char *word);
 
-/* What the functions need; call it after MPI_Init. */
+/* Makes the objects that the functions need. Call it after MPI_Init. */
 void calls_begin(void);
 void calls_end(void);
 

@@ -74,18 +74,18 @@ def read_row(cells):
 
 
 class Found:
-    """What was found on a rank in a script."""
+    """Rows and warnings of a rank in a script."""
 
     def __init__(self):
-        self.rows, self.warnings, self.said, self.wrong, self.uncalled = {}, {}, [], [], []
+        self.rows, self.warnings, self.facts, self.wrong, self.uncalled = {}, {}, [], [], []
 
     def read(self, what, cells):
         if what == "row":
             self.rows.setdefault(cells[0], []).append(read_row(cells[1:]))
         elif what == "warning":
             self.warnings.setdefault(cells[0], []).append(int(cells[1]))
-        elif what == "said":
-            self.said.append(int(cells[0]))
+        elif what == "fact":
+            self.facts.append(int(cells[0]))
         else:
             getattr(self, what).append(cells[0])
 
@@ -172,7 +172,7 @@ def sums(rows):
 
 
 def check_times(test, row, rank, words):
-    """What holds for the times of every row."""
+    """Conditions on the times of every row."""
     completed, total_us = row.amounts[1], row.total_s * 1e6
     test.assertEqual(row.rank, rank)
     if row.kind == "comm":

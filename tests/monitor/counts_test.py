@@ -8,7 +8,7 @@ import case
 from calls import Script, calls, check, run, sent
 
 PAIR = "Comm_dup MPI_COMM_WORLD +pair; Comm_set_name pair"
-# What no case calls, beside functions whose wrappers are all made alike: once a job; what needs a name server or a
+# Functions that no case calls, in addition to those whose wrappers are all made alike: once a job; what needs a name server or a
 # launcher that lets a job grow; what counts nothing, and no library here makes without sessions; the switch.
 EXEMPT = set("""Init Init_thread Session_init Finalize Pcontrol Comm_accept Comm_connect Comm_spawn Comm_spawn_multiple
     Intercomm_create_from_groups""".split())
@@ -41,7 +41,7 @@ SPARE = 2  # elements: what arrives counts, not what fits
 
 
 def message(function, count, kind, size, wants_status, is_told):
-    """Rank 0 calls the function; rank 1 is its partner. Without `is_told` the status doesn't say what arrived."""
+    """Rank 0 calls the function; rank 1 is its partner. Without `is_told` the status doesn't have the received bytes."""
     name = operation(function)
     sends, receives, nobody = name not in RECEIVING, name not in SENDING, "none" in kind
     status = " status" if wants_status or not is_told else ""
@@ -81,7 +81,7 @@ def messages(functions, told):
 
 # ---- calls that complete operations --------------------------------------------------------------
 
-# The first question that says so completes an operation; asking again or waiting afterwards does not.
+# The first question with the answer yes completes an operation; later questions and waits do not.
 COMPLETIONS = {
     "Wait": "Wait @{last}-0 {status}", "Test": "Test @0-{last} {status}",
     "Request_get_status": "Request_get_status @0-{last} {status}; Request_get_status @0-{last}; Wait @0-{last}",
@@ -209,7 +209,7 @@ def communicators(functions):
 MOVEMENTS = "Put Get Accumulate Get_accumulate Rput Rget Raccumulate Rget_accumulate".split()
 SINGLE = {"Fetch_and_op": 8, "Compare_and_swap": 4}  # bytes
 PUTS = "; ".join("Put {} win".format(1000 * i) for i in range(5))
-# What begins before puts to rank 1, ends them, and comes after that; and what rank 1 calls.
+# Calls before puts to rank 1, at their end, and after it; and the calls of rank 1.
 SYNCHRONISATIONS = {
     "Win_unlock": (".Win_lock win", "Win_unlock win", "", ""),
     "Win_unlock_all": (".Win_lock_all win", "Win_unlock_all win", "", ""),
@@ -259,11 +259,11 @@ class Counts(case.Case):
             ".Comm_split_type MPI_COMM_WORLD >0 +node; say_size node",
             *(receives if "Isendrecv" in functions else [])]), {})
         (((asked, _),), _) = run(self, [asks], program=self.program)
-        scripts = [*messages(functions, asked.said[1:] == [1, 2, 3]), *completions(), *collectives(functions),
-                   *communicators(functions), *windows(functions, asked.said[0] == 2)]
+        scripts = [*messages(functions, asked.facts[1:] == [1, 2, 3]), *completions(), *collectives(functions),
+                   *communicators(functions), *windows(functions, asked.facts[0] == 2)]
         first, last = Script("begin", PAIR + "\nbegin z", {}), Script("end", "end z\nComm_free pair", {})
         found, _ = run(self, [first, *scripts, last], program=self.program)
-        scripts = [with_said_bytes(script, of) for script, (of, _) in zip(scripts, found[1:])]
+        scripts = [with_received_bytes(script, of) for script, (of, _) in zip(scripts, found[1:])]
         for script, of in zip(scripts, found[1:]):
             with self.subTest(script.title):
                 check(self, script, of)
@@ -271,15 +271,15 @@ class Counts(case.Case):
                           {"z": joined(script.of_rank_1["a"] for script in scripts)})
         check(self, together, found[-1])
         uncalled = set.intersection(*({operation(name) for name in of.uncalled} for of in found[-1])) - EXEMPT
-        self.assertEqual(uncalled - (set() if asked.said[0] == 2 else {"Win_allocate_shared"}), set())
+        self.assertEqual(uncalled - (set() if asked.facts[0] == 2 else {"Win_allocate_shared"}), set())
 
 
-def with_said_bytes(script, found):
+def with_received_bytes(script, found):
     """Where the status is all that tells how much arrived, that counts, right or wrong."""
-    if not found.said:
+    if not found.facts:
         return script
     (name, amounts), = script.expected["a"].items()
-    return script._replace(expected={"a": {name: [*amounts, calls(0, found.said[0])]}})
+    return script._replace(expected={"a": {name: [*amounts, calls(0, found.facts[0])]}})
 
 
 def joined(counts):

@@ -29,7 +29,7 @@ HEAD = """/* Written by every_call.py. */
 #include <stdlib.h>
 #include <time.h>
 
-/* The environment variable that says where the times go. */
+/* Environment variable with the file of the times. */
 #ifndef EVERY_CALL
 #define EVERY_CALL "EVERY_CALL"
 #endif

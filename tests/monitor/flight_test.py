@@ -1,4 +1,4 @@
-"""What happens around the start and the end of snapshots: operations in flight, persistent requests, failures,
+"""Events around the start and the end of snapshots: operations in flight, persistent requests, failures,
 one-sided operations, communicators that come and go, and requests that MPI hands out again. Rank 0 is monitored, rank 1
 is its partner, whose calls aren't seen."""
 
@@ -97,14 +97,14 @@ MESSAGES = [
 ]
 
 # Sends that are complete at once may share a request (say_one): then they end when they are posted. A send that was
-# posted before the snapshot and is waited for in it ends no other send. Calls that look at several and complete some
+# posted before the snapshot and completed in it ends no other send. Calls that look at several and complete some
 # tell them apart; each of these completes the send on `one`, whose request is given.
 LOOKS = {"MPI_Testall": ("@0", "Testall @0-3 once *3; Wait @0"),
          "MPI_Waitany": ("@4", "Test @3 once; Waitany @3-4 =1"), "MPI_Testany": ("@0", "Testany @0-3 =0")}
 
 
 def shared_sends(is_one):
-    """What they count where they share a request, or where they don't."""
+    """Counts of operations that share a request, and of those that don't."""
     yield Script("sends that share a request", """
         0: begin b; Isend 1 one @0; begin a; Isend 1 one @1; Isend 2 two @2; Issend 3 one @3; {}one @1-2; Wait @0; end a
         0: Request_get_status @1; Request_get_status @1; Waitall @1-3; end b
@@ -122,7 +122,7 @@ def shared_sends(is_one):
 
 # ---- failures ------------------------------------------------------------------------------------
 
-# Operations that fail while the program goes on count as calls, not as completed. Without MPI_Win_flush: Open MPI 4.1.4
+# Operations that fail while the program continues count as calls, not as completed. Without MPI_Win_flush: Open MPI 4.1.4
 # crashes on a rank that doesn't exist (docs/clusters.md).
 FAILURES = [
     Script("calls that fail at once", """
@@ -235,7 +235,7 @@ COME_AND_GO = both("communicators that come and go", "begin a; {}; end a".format
     "Comm_dup MPI_COMM_WORLD +b{0}; Comm_set_name b{0}; Barrier b{0} *{0}; Comm_free b{0}", (1, 2, 3))), {
         "a": {"MPI_COMM_WORLD Comm_dup": calls(3), **{"b%d Barrier" % i: calls(i) for i in (1, 2, 3)},
               **{"b%d Comm_free" % i: calls(1) for i in (1, 2, 3)}}})
-DESCRIBED = "what rows say of communicators"
+DESCRIBED = "columns of communicators"
 COMMUNICATORS = [
     COME_AND_GO,
     both(DESCRIBED, """
@@ -282,7 +282,7 @@ def too_many(at_a_time):
 
 FIVE = "pttopt coll comm msgsize traffic"
 OFF, NOTHING, UNTRACKED, UNPLACED, SERVICES, CLOCK = 1, 2, 3, 6, 7, 10  # warnings
-# What snapshots ask for, and the warning.
+# Flags of snapshots, and the warning.
 QUESTIONS = [("profile {} large=1".format(FIVE), []), ("profile pttopt large=10", []), ("profile coll", []),
              ("profile comm", []), ("profile msgsize large=1000", []), ("profile msgsize large=1001", []),
              ("profile msgsize large=0", []), ("profile traffic large=100000", []), ("profile", [NOTHING]),
@@ -314,7 +314,7 @@ OF_SERVICES = "services that the library doesn't count"
 
 # ---- requests that MPI hands out again -----------------------------------------------------------
 
-# Of each first operation nobody sees the end. The later ones end when they are waited for, and their bytes are their
+# Of each first operation nobody sees the end. The later ones end at their waits, and their bytes are their
 # own.
 UNSEEN = [
     Script("the end of a send that nobody saw", """
@@ -328,7 +328,7 @@ UNSEEN = [
         1: .Send 10 one; .Send 20 two; .Send 30 two""", {
             "a": {"one Irecv": calls(1, 0, done=0), "two Irecv": calls(2, 50)}}, {}, {"a": [UNTRACKED]})]
 KINDS = range(1, 13)
-# Sends that share a request which nobody knows end where they are posted, whenever they are waited for.
+# Sends that share an unknown request end where they are posted, whenever their waits come.
 SHARED = [
     *[Script("sends that share a request", """
         0: Pcontrol 1; begin b; begin a; Isend 1 one @0; Isend 2 two @1; Isend 3 one @2; Isend 4 two @3; one @0-1; end b
@@ -368,8 +368,8 @@ class Flight(Scripts):
         # (docs/clusters.md).
         can_fail = not (self.launcher.is_openmpi and self.options)
         scripts = [SAID_ONCE, Script(OF_SERVICES, "begin a profile other; end a", None),
-                   *MESSAGES, *shared_sends(asked.said[0]), *FAILURES, *one_of_several(can_fail),
-                   *WINDOWS, with_request(asked.said[1]), ask(QUESTIONS), *(ask([one]) for one in QUESTIONS),
+                   *MESSAGES, *shared_sends(asked.facts[0]), *FAILURES, *one_of_several(can_fail),
+                   *WINDOWS, with_request(asked.facts[1]), ask(QUESTIONS), *(ask([one]) for one in QUESTIONS),
                    *COMMUNICATORS, *map(too_many, (True, True, False, False)), COME_AND_GO]
         found, done = self.check_all(scripts, "tests/monitor/monitor_calls")
         line, = done.stderr.splitlines()
@@ -392,7 +392,7 @@ class Flight(Scripts):
                          [("MPI_COMM_WORLD", 2, "0-1"), ("MPI_COMM_SELF", 1, "0"), ("inter", 2, "0-1")])
 
     def check_many(self, rows):
-        """The sums are right, whichever communicators have their own row; as many as there is room for have one."""
+        """The sums are right, whichever communicators have their own row; all that have room have one."""
         others = [row for row in rows if row.comm == "(other communicators)"]
         own = [row.amounts[0] for row in rows if row not in others]
         self.assertEqual([sum(row.amounts[i] for row in rows) for i in (0, 1, 3)], [MANY, MANY, 8 * MANY])

@@ -1,6 +1,6 @@
 # commcost_find_mpif90(VARIABLE MPICC): sets the cache variable to the Fortran compiler wrapper of the
 # same MPI library as this C wrapper: the one in its folder that has its name, with mpif90 for mpicc.
-# What is elsewhere, or has another name, may be of another library.
+# A compiler elsewhere, or of another name, may be of another library.
 function(commcost_find_mpif90 variable mpicc)
   get_filename_component(folder "${mpicc}" DIRECTORY)
   get_filename_component(name "${mpicc}" NAME)

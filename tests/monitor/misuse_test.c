@@ -109,7 +109,7 @@ static void without_room_in_mpi(void)
         MPI_Comm_free(&taken[i]);
 }
 
-/* As many snapshots as there is room for, one more, and the same again when they have ended. */
+/* Starts MPIX_MONITOR_ACTIVE_MAX snapshots, one more, and the same when they have ended. */
 static void too_many_active(void)
 {
     MPIX_Monitor handles[MPIX_MONITOR_ACTIVE_MAX + 1];
@@ -145,7 +145,7 @@ static MPIX_Monitor_request short_snapshot(void)
 }
 
 /* Rows are kept until 64 later snapshots have ended, however many are active, and are given up some
-   time later. Of rows and warnings as many are copied as there is room for. */
+   time later. Rows and warnings are copied up to the capacity. */
 static void kept_rows(void)
 {
     enum { KEPT = 64, GONE = 128, ACTIVE = MPIX_MONITOR_ACTIVE_MAX - 1 };

@@ -1,5 +1,5 @@
 /*
- * Does what a script says, for the monitor's tests: calls MPI functions, and starts and ends
+ * Runs a script, for the monitor's tests: calls MPI functions, and starts and ends
  * snapshots. On 2 ranks, each with a script of its own, PREFIX.RANK. What is found goes to
  * PREFIX.RANK.found; calls.py writes the scripts and reads what was found.
  *
@@ -79,23 +79,23 @@ static int begin_case(struct call *c)
     return meet(c);
 }
 
-/* Whether requests are MPI_REQUEST_NULL. */
+/* True if requests are MPI_REQUEST_NULL. */
 static int is_null(struct call *c)
 {
     return requests[c->slot] == MPI_REQUEST_NULL ? MPI_SUCCESS : WRONG;
 }
 
-/* Whether two requests are one. */
+/* True if two requests are one. */
 static int are_one(struct call *c)
 {
     return requests[c->first] == requests[c->last] ? MPI_SUCCESS : WRONG;
 }
 
-/* What calls.py must know: whether two requests are one; what the last status says to have arrived;
+/* Prints facts for calls.py: if two requests are one; the received bytes of the last status;
    how many ranks a communicator has. */
 static int say(int what)
 {
-    (void)fprintf(found, "%d\tsaid\t%d\n", case_number, what);
+    (void)fprintf(found, "%d\tfact\t%d\n", case_number, what);
     return MPI_SUCCESS;
 }
 
@@ -331,7 +331,7 @@ static void read_requests(struct call *c, const char *word)
     c->last = dash == NULL ? c->first : number(dash + 1);
 }
 
-/* Sets what a word says. */
+/* Applies a word. */
 static void read_word(struct call *c, const char *word)
 {
     if (word[0] >= '0' && word[0] <= '9')

@@ -78,7 +78,7 @@ static void by_testany(struct worker *worker)
     }
 }
 
-/* One round of a worker. whole_end_of_rounds says what it counts. */
+/* Runs a round of a worker, whose counts whole_end_of_rounds checks. */
 static void work(struct worker *worker)
 {
     int sum = 0;
@@ -103,7 +103,7 @@ static void work(struct worker *worker)
 
 static int64_t sum_to(int64_t n) { return n * (n + 1) / 2; }
 
-/* What an operation counts on a communicator. */
+/* Counts of an operation on a communicator. */
 struct count {
     const char *comm, *operation;
     int64_t calls, completed, bytes;
@@ -155,7 +155,7 @@ static void whole_end(const struct count *counts, int number, int64_t small, int
     free(rows);
 }
 
-/* What workers count in all rounds. */
+/* Counts of workers in all rounds. */
 static void whole_end_of_rounds(void)
 {
     enum { KINDS = 6 };
@@ -301,7 +301,7 @@ static void named_when_gone(void)
 static MPI_Win fenced;
 static atomic_bool is_fencing;
 
-/* Rank 1 calls the fence when it is told to. */
+/* Rank 1 calls the fence on request. */
 static void *fence(void *unused)
 {
     (void)unused;

@@ -37,15 +37,15 @@ class MonitorCase(Case):
 
     @property
     def built_for(self):
-        """What the monitor calls the library that it was built for."""
+        """The monitor's name of the library that it was built for."""
         cache = read(os.path.join(self.build, "CMakeCache.txt"))
         if "COMMCOST_MPI_ABI:INTERNAL=1" in cache.splitlines():
             return ABI.format(1)
         return "Open MPI" if self.launcher.is_openmpi else "MPICH"
 
     def under_monitor(self, program, words=None, ranks=2, beside=()):
-        """Starts a program of the build, given with its arguments, under the monitor. `words` are what
-        MPIRT_MONITOR says; without them it is unset. `beside` is loaded, too."""
+        """Starts a program of the build, given with its arguments, under the monitor. `words` are the
+        words of MPIRT_MONITOR; without them it is unset. `beside` is loaded, too."""
         environment = {} if words is None else {"MPIRT_MONITOR": words}
         return self.start(*program, ranks=ranks, LD_PRELOAD=":".join([self.monitor, *beside]), **environment)
 
@@ -62,11 +62,11 @@ class Stencil(MonitorCase):
     """A stencil of 200 x 100 points on two ranks, 30 steps."""
 
     def report(self, words, ranks=2):
-        """What the monitor says of it, as text."""
-        done, said = self.monitored(words, STENCIL, ranks)
+        """The monitor's report of it, as text."""
+        done, report = self.monitored(words, STENCIL, ranks)
         assert (done.returncode, done.stderr) == (0, "")
         assert done.stdout == "after 30 steps the largest change is 0.808221\n"
-        return said
+        return report
 
     def test_counts(self):
         rows = read_tsv(self.report("all"))
@@ -123,13 +123,13 @@ class Stencil(MonitorCase):
             assert number(row["total_s"]) == within(total_s, 2e-8)
 
     def test_metadata(self):
-        said = self.report("all,timeout=1ms,large=2K")
-        head = [line for line in said.splitlines() if line.startswith("# ")]
+        report = self.report("all,timeout=1ms,large=2K")
+        head = [line for line in report.splitlines() if line.startswith("# ")]
         for text in ("# benchmark: mpirtmon", "# ranks: 2", "stencil 200 30"):
             assert any(text in line for line in head), text
 
     def test_services(self):
-        """A process that computes, against what the system says of it in the end."""
+        """A process that computes, against the system's counts of it."""
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         done, report = self.monitored("other", ["tests/monitor/stencil", 1500, 150], 1)
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -166,14 +166,14 @@ class Usage(MonitorCase):
 
 
 class Launch(MonitorCase):
-    """What goes wrong around a program is said."""
+    """Faults around a program are reported."""
 
     def test_empty_variable(self):
         done = self.under_monitor(SMALL_STENCIL, "")
         assert (done.returncode, done.stderr) == (0, "")
 
     def test_abort(self):
-        """What an aborted program leaves says that it is no report."""
+        """An aborted program leaves a note that there is no report."""
         done, report = self.monitored("all", ["tests/monitor/monitor_script", "1"])
         assert done.returncode != 0
         assert len(report.splitlines()) == 1
@@ -200,7 +200,7 @@ class Launch(MonitorCase):
         ("open_mpi", "Open MPI"), ("mpich", "MPICH"), ("abi_0", "Open MPI"), ("abi_1", ABI.format(1)),
         ("abi_2", ABI.format(2))])
     def test_other_library(self, other, is_for):
-        """A library that says that it is another one stands in for the program's."""
+        """A library that pretends to be another one stands in for the program's."""
         stand_in = self.built(f"tests/programs/libother_{other}.so")
         done = self.under_monitor(SMALL_STENCIL, "all", beside=[stand_in])
         if is_for == self.built_for:
@@ -216,7 +216,7 @@ class Launch(MonitorCase):
     @each("other, fits", [
         ("abi_1", True), ("abi_2", False), ("abi_0", False), (None, False)])
     def test_monitor_of_the_abi(self, other, fits):
-        """One that was built for the standard's ABI takes what says that it is Open MPI's library of
+        """One that was built for the standard's ABI takes a pretended Open MPI library of
         this ABI, and no other."""
         if self.built_for == ABI.format(1):
             self.skipTest("all of these tests are of one")
@@ -300,13 +300,13 @@ class Foreign(MonitorCase):
         ("end_around", "MPI_Finalize was called around the monitor"),
         ("session", "the program used MPI by sessions only (MPI_Session_init), which can't be monitored")])
     def test_old_report(self, mode, reason):
-        """It doesn't look like this run's, and what is said is what was seen."""
+        """It isn't taken for this run's, and the reason is the one that was seen."""
         done = self.run_foreign(mode)
         if "none\n" in done.stdout:
             self.skipTest("this MPI library has no sessions")
         assert self.report.read_text() == f"# note: no report: {reason}\n"
-        said = [line for line in done.stderr.splitlines() if line.startswith("mpirtmon:")]
-        assert [line.startswith(f"mpirtmon: nothing was monitored: {reason}") for line in said] == [True] * (mode != "none")
+        lines = [line for line in done.stderr.splitlines() if line.startswith("mpirtmon:")]
+        assert [line.startswith(f"mpirtmon: nothing was monitored: {reason}") for line in lines] == [True] * (mode != "none")
 
     def test_switch(self):
         assert self.run_foreign("switch", 0).returncode == 0
@@ -328,7 +328,7 @@ class Foreign(MonitorCase):
         """Waiting is told of communicators whose ranks can be compared; others take no room from these."""
         assert self.run_foreign("alone", 70, words="coll").returncode == 0
         report = self.report.read_text()
-        assert "what ranks waited in" not in report
+        assert "no waiting time" not in report
         waited = [row["waited_s"] for row in read_tsv(report)
                   if (row["comm"], row["operation"]) == ("MPI_COMM_WORLD", "MPI_Barrier")]
         assert len(waited) == 1 and waited[0] != "NA"
@@ -389,9 +389,9 @@ class Foreign(MonitorCase):
 
     def test_many_windows(self):
         if self.launcher.is_openmpi:
-            self.skipTest("Open MPI has no room for as many windows itself")
+            self.skipTest("Open MPI itself has no room for these windows")
         self.run_foreign("windows", 900)
-        assert ("# warning: 264 windows or persistent requests found no room (768 and 49152 fit at a time)" in
+        assert ("# warning: 264 windows or persistent requests found no room" in
                 self.report.read_text())
 
     def test_tool_before(self):
@@ -400,11 +400,11 @@ class Foreign(MonitorCase):
         assert done.returncode == 0, done.stderr
         note = "# note: libmonitor_layer.so comes before the monitor for "
         lines = [line for line in self.report.read_text().splitlines() if line.startswith(note)]
-        assert len(lines) == 1 and "MPI_Isend among them" in lines[0]
+        assert len(lines) == 1 and "such as MPI_" in lines[0]
 
 
 class Fortran(MonitorCase):
-    """Fortran through MPICH's C functions; where it can't be seen, that is said."""
+    """Fortran through MPICH's C functions; a line on stderr tells if it can't be seen."""
 
     def test_ring(self):
         if not os.path.exists(os.path.join(self.build, RING)):
@@ -431,7 +431,7 @@ class Benchmarks(MonitorCase):
         assert len(read_tsv(done.stdout)) > 0, program
         rows = read_tsv(report)
         assert rows, program
-        assert "could not be followed" not in report, program
+        assert "their end was not seen" not in report, program
         for row in rows:
             if row["kind"] in ("pttopt", "coll"):
                 assert int(row["completed"]) <= int(row["calls"]), row

@@ -182,7 +182,7 @@ TEST(nothing_is_done_while_off)
         free_one(made[i]);
 }
 
-/* What is freed around the monitor isn't asked about either, nor is a duplicate that need not be
+/* MPI isn't asked about a handle freed around the monitor, nor about a duplicate that need not be
    complete: the original tells all, also where it has been freed meanwhile. */
 TEST(only_valid_handles_are_asked_about)
 {
@@ -283,7 +283,7 @@ TEST(ranks_that_are_translated)
     }
 }
 
-/* What is made and freed again and again is one; what has other members is another one. */
+/* Communicators made and freed repeatedly are one; one of other members is another one. */
 TEST(pairs_are_told_apart)
 {
     enum { RANKS = 8, ROUNDS = 3 };

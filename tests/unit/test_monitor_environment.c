@@ -99,7 +99,7 @@ static void accept(const char *text)
     assert_int_equal(environment.handle.profile, 1);
 }
 
-/* The error is one line, names the variable and the culprit, and says what would do. */
+/* The error is one line, names the variable and the culprit, and ends with the remedy. */
 static void refuse(const char *text, const char *culprit)
 {
     error.text[0] = '\0';
@@ -319,7 +319,7 @@ static void assert_runs(int count)
     assert_int_equal(has_started, count > 0);
 }
 
-/* All ranks do what rank 0's variable says, whatever their own says. */
+/* All ranks follow rank 0's variable, whatever their own. */
 TEST(ranks_follow_rank_0)
 {
     char name[64] = "", variable[128];
@@ -465,7 +465,8 @@ static bool spawned_jobs_have_their_own_report(char *program)
     return good;
 }
 
-/* Starts and ends a monitor of a whole run. In a spawned job, lets the parent go on afterwards. */
+/* Starts and ends a monitor of a whole run. In a spawned job, lets the parent continue afterwards.
+ */
 static bool start_only(void)
 {
     (void)environment_start();

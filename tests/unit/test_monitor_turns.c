@@ -18,7 +18,7 @@ static struct monitor_bench bench;
 
 enum kind { NO_LOOP, MONITORED, DIRECT };
 
-/* What is added to a loop's own time, in ns per repetition. */
+/* Time added to a loop's own time, in ns per repetition. */
 static int64_t (*extra_ns)(enum kind kind);
 
 static int place;              /* of the loop in its round, from 0 on */

@@ -67,7 +67,7 @@ static void put(MPI_Win win)
     MPI_Win_flush(partner, win);
 }
 
-/* What neither communicates nor completes. */
+/* Calls that neither communicate nor complete. */
 static void all_else(void)
 {
     MPI_Datatype type;

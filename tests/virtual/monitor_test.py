@@ -1,7 +1,7 @@
 """The monitor's report of programs whose calls, computation and times are known.
 
 A reading of the clock takes READING_US. The monitor subtracts what its own readings take; where a
-transfer goes on meanwhile that is up to two readings too much, and where others are in flight their
+transfer continues meanwhile that is up to two readings too much, and where others are in flight their
 readings are in its time. So a time is right within 0.5 % or BESIDES_US."""
 
 import math
@@ -73,7 +73,7 @@ class Operation(typing.NamedTuple):
 
 
 def operations(m, ranks):
-    """What a round of monitor_script.c has on its ring."""
+    """Operations of a round of monitor_script.c on its ring."""
     one, both = m.transfers(), m.transfers(2, 1, 2)
     call_us = m.length + m.wait
     of = {"MPI_Irecv": Operation("pttopt", both, ranks),
@@ -130,7 +130,7 @@ class Script(Case):
             late = calls if truth.mean_us > timeout_us else 0
             self.assertEqual([row[key] for key in ("calls", "completed", "timeouts", "bytes", "ranks")],
                              [calls, calls, late, truth.bytes * size * self.TIMES, ranks], what)
-            # Nothing goes on without a blocking call.
+            # Nothing proceeds without a blocking call.
             besides_us = 0 if name in BLOCKING else 4 * reading_us
             for column, found_us in (("mean", row["mean_us"]), ("max", row["max_us"]),
                                      ("total", row["total_s"] * 1e6 / calls)):
@@ -150,7 +150,7 @@ class Script(Case):
         for end in ("small", "large"):
             truth = sent if end == share else 0
             self.assertEqual((row[end], row[end + "_bytes"]), (truth, truth * size))
-            # The snapshot begins with MPI_Init, and the head says how long it is.
+            # The snapshot begins with MPI_Init, and the head has its length.
             per_s = truth / float(found.head["snapshot_s"])
             self.near(row[end + "_per_s"], per_s, 1e-3 * per_s + 1e-3, end + "_per_s")
         self.assertGreater(float(found.head["snapshot_s"]), elapsed_s)
@@ -169,7 +169,7 @@ class Script(Case):
                 self.check(Machine(100, 1, 1), 64, ranks)
 
     def test_clock_costs(self):
-        """What readings cost is subtracted."""
+        """The cost of readings is subtracted."""
         self.check(Machine(200, 2, 3), 8, reading_us=2)
 
 
@@ -290,7 +290,7 @@ class Inside(Case):
             row = found.row("sizes", name, "pair")
             self.near(row["computed_after_s"] * 1e6 / self.TIMES, parts * self.WORK_US,
                       SHARE * parts * self.WORK_US + READING_US, name + " after")
-        # What the monitor does belongs to the call, and to a row of its own: here two readings of the clock, of some
+        # The monitor's work belongs to the call, and to a row of its own: here two readings of the clock, of some
         # operations three. Its rank, which polls, computes nothing.
         own = found.row("calls", "libmpirtmon")
         self.near(own["in_calls_s"] * 1e6 / own["calls"], 2.5 * READING_US, 0.5 * READING_US, "readings")
@@ -359,7 +359,7 @@ class Waiting(typing.NamedTuple):
 
 
 def waiting(name, calls, step_us, ranks, empty=0):
-    """What monitor_late.c makes."""
+    """The waiting in monitor_late.c."""
     number, found = FUNCTIONS.index(name), Waiting([0] * ranks, [0] * ranks, [0] * ranks)
     apart = set(range(ranks - empty, ranks)) if name in ("MPI_Scatterv", "MPI_Gatherv") else set()
     for i in range(calls):
@@ -380,7 +380,7 @@ def waiting(name, calls, step_us, ranks, empty=0):
 
 
 class Late(Case):
-    """What ranks wait for late ones, in every kind of collective."""
+    """Waiting for late ranks, in every kind of collective."""
 
     M = Machine(1, test=0.2)
 
@@ -500,7 +500,7 @@ MESSAGES = ("isend", "irecv", "send", "recv")
 
 
 class Pairs(Case):
-    """What the monitor does for a job's communicators at its end."""
+    """The monitor's messages for a job's communicators at its end."""
 
     RANKS = 8
 
@@ -525,7 +525,7 @@ class Pairs(Case):
                 sum(count for name, count in more.items() if name in MESSAGES))
 
     def test_operations_at_the_end(self):
-        """As many collectives for 28 communicators as for one, and messages along a tree."""
+        """The collectives for 28 communicators are those for one, and messages go along a tree."""
         (one, few), (many, more) = self.own(2), self.own(self.RANKS)
         self.assertEqual(one, many)
         pairs = self.RANKS * (self.RANKS - 1) // 2

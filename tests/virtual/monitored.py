@@ -11,7 +11,7 @@ REPORT = os.path.join(virtual.BUILD, "tests/virtual", "report.{}".format(os.getp
 
 
 class Monitored(typing.NamedTuple):
-    """What a run left."""
+    """The results of a run."""
 
     rows: list   # of the report, of all ranks together
     ranks: list  # those of single ranks
@@ -19,7 +19,7 @@ class Monitored(typing.NamedTuple):
     said: list   # the rows that the program printed
 
     def row(self, kind, operation, comm=None, rank=None):
-        """The only row of a kind and operation, on a communicator and of a rank if these are said."""
+        """The only row of a kind and operation, on a communicator and of a rank if these are given."""
         rows = self.rows if rank is None else [row for row in self.ranks if row["rank"] == rank]
         (found,) = [row for row in rows if (row["kind"], row["operation"]) == (kind, operation) and
                     comm in (None, row["comm"])]

@@ -5,11 +5,10 @@ struct settled {
     int64_t operations;
 };
 
-/* The kind of a call that is no operation. */
 enum { NO_OPERATION = UINT8_MAX };
 
-/* Of this thread, since it left its last call. In the memory that every thread has from its start,
-   so that reading it takes no call. */
+/* State of this thread since its last call, in memory that it has from its start, so reading it
+   takes no call. */
 static _Thread_local struct {
     uint64_t computing_ticks; /* the computing clock then */
     int64_t operations;       /* that the call completed, all together */
@@ -24,7 +23,7 @@ static uint64_t joinable_ticks; /* JOINABLE_NS */
 
 void between_start(void) { joinable_ticks = (uint64_t)(JOINABLE_NS / ticks_ns()); }
 
-/* Gives what the last call completed its parts of the computation since. */
+/* Gives the operations of the last call their parts of the computation since. */
 static void count_computation(uint64_t ticks)
 {
     if (between.count == 0)
@@ -39,7 +38,7 @@ static void count_computation(uint64_t ticks)
     monitor_unlock();
 }
 
-/* Begins what follows a call. Returns the computation before it. */
+/* Begins the time after a call. Returns the computation before the call. */
 static uint64_t leave(int kind, int communicator)
 {
     const uint64_t ticks = inside.computing_ticks - between.computing_ticks;

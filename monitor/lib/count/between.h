@@ -1,17 +1,15 @@
 /*
- * A thread between its calls of MPI: the operations that its last call completed, and what it
- * computes until the next. Operations that one call completed have equal parts of the computation
- * that follows: work that could be done before that call, if it needs nothing that the call
- * brought.
+ * Thread between its MPI calls: the operations that its last call completed, and its computation
+ * until the next call. Operations that one call completed have equal parts of that computation.
+ * Work that needs none of their data could move before that call.
  *
- * An operation is joinable if it could have been part of an earlier one: a message or put of a
- * function to a destination to which one went in the same burst, which is what a process sends
- * until it next completes a receive, a collective, or something that it waits for; a collective
- * that follows one of the same function on the same communicator, without another call between, and
- * with less than JOINABLE_NS of computation.
+ * An operation is joinable if it could have been part of an earlier one. A message or put is
+ * joinable if one of its function went to its destination in the same burst. A burst is what a
+ * process sends until it completes a receive, a collective, or an operation that it has to wait
+ * for. A collective is joinable if it follows one of its function on its communicator, without
+ * another call, and with less than JOINABLE_NS of computation.
  *
- * Calls are followed while sizes are counted, and outermost ones only, see inside.h. All functions
- * are local.
+ * Only outermost calls are followed (inside.h), while sizes are counted. All functions are local.
  */
 #pragma once
 
@@ -20,22 +18,21 @@
 
 enum { JOINABLE_NS = 1000 };
 
-/* A call that completes operations of more kinds than these gives the rest no part. */
+/* Kinds of operations that one call may complete. Those beyond get no part. */
 enum { SETTLED_MAX = 16 };
 
-/* The number of the burst in progress, from 1 on. Read and counted with the lock. */
+/* Number of the burst in progress, from 1 on. Needs the lock. */
 extern uint64_t between_burst;
 
 /* Call it before anything is monitored. */
 void between_start(void);
 
-/* Ends the outermost call of the thread: counts the computation before the call for the operations
-   that the call before it completed. Of an operation also returns whether it follows one of its
-   kind on the same communicator with less than JOINABLE_NS of computation between. Both take the
-   lock. */
+/* End the outermost call of the thread: count the computation before it for the operations that
+   the call before it completed. The first returns whether the operation follows one of its kind
+   on its communicator with less than JOINABLE_NS of computation between. Take the lock. */
 bool between_operation_left(enum operation_kind kind, int communicator);
 void between_call_left(void);
 
-/* Notes that the call which the thread has just left completed `count` such operations.
-   `ends_burst`: it waited for them, or they are receives or collectives. Wants the lock. */
+/* Notes that the last call completed `count` such operations. `ends_burst`: it waited for them,
+   or they are receives or collectives. Needs the lock. */
 void between_settle(const struct sized_kind *which, int64_t count, bool ends_burst);

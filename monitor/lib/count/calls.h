@@ -1,13 +1,11 @@
 /*
- * How wrappers count their calls of MPI functions, those in C as those for other languages. All
- * functions are local.
+ * Counting of calls by wrappers. All functions are local.
  */
 #pragma once
 
 #include "common/mpi/counts.h"
 #include "monitor/lib/count/requests.h"
 
-/* Returns the size of `count` elements. */
 static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
 {
     MPI_Count size = 0;
@@ -23,7 +21,6 @@ static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
          ? (struct sent){0}                                                                        \
          : (struct sent){.bytes = (message_bytes), .size = SIZE_OF_MESSAGE_TO(destination)})
 
-/* Returns how many bytes arrived. */
 static inline int64_t bytes_received(const MPI_Status *status)
 {
     int bytes = MPI_UNDEFINED;
@@ -45,9 +42,8 @@ static inline bool begin_if_monitored(struct operation *operation, enum operatio
     return monitored;
 }
 
-/* Ends an operation with its call, which has returned `error`: this returns it, too. The operation
-   received this much and ended at end_ticks. Its call is left at exit_ticks: the monitor's work in
-   between belongs to the call. */
+/* Ends an operation at end_ticks with its call, which is left at exit_ticks. Returns `error`,
+   the result of the call. */
 static inline int operation_returned_at(struct operation *operation, int error,
                                         int64_t received_bytes, uint64_t end_ticks,
                                         uint64_t exit_ticks)
@@ -60,7 +56,8 @@ static inline int operation_returned_at(struct operation *operation, int error,
     return error;
 }
 
-/* Ends an operation with its call, now. `status` says how much it received; NULL: nothing. */
+/* Ends an operation with its call, now. `status` has the received bytes; NULL: none. Returns
+   `error`. */
 __attribute__((always_inline)) static inline int operation_returned(struct operation *operation,
                                                                     int error,
                                                                     const MPI_Status *status)
@@ -71,8 +68,8 @@ __attribute__((always_inline)) static inline int operation_returned(struct opera
                                  end_ticks, end_ticks);
 }
 
-/* Leaves the call of a non-blocking operation, which has returned `error`: this returns it, too.
-   From now on the operation is in flight, unless it is complete already. */
+/* Leaves the call of a non-blocking operation, which is in flight from now on, unless it is
+   complete already. Returns `error`, the result of the call. */
 __attribute__((always_inline)) static inline int operation_posted(struct operation *operation,
                                                                   int error, MPI_Request request)
 {
@@ -95,7 +92,7 @@ __attribute__((always_inline)) static inline int operation_posted(struct operati
     return error;
 }
 
-/* Enters a call of this function if calls are monitored. True if they are. */
+/* Enters a call if calls are monitored. True if they are. */
 static inline bool call_enter_if_monitored(struct mpi_call *call, enum operation_kind kind)
 {
     const bool monitored = is_monitored(CLASS_CALLS);
@@ -104,8 +101,7 @@ static inline bool call_enter_if_monitored(struct mpi_call *call, enum operation
     return monitored;
 }
 
-/* Leaves a call on the communicator of this number, which has completed no operation and has
-   returned `error`: this returns it, too. */
+/* Leaves a call on this communicator that has completed no operation. Returns `error`. */
 static inline int call_returned(const struct mpi_call *call, int communicator, int error)
 {
     call_left(call, communicator, 0);

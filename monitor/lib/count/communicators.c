@@ -30,7 +30,7 @@ static int lowest_free = COMMUNICATORS_FIRST; /* no record below it is free */
 
 static bool started;
 
-/* Sets the name. A name of blanks is none. */
+/* Sets the name, unless it is blank. */
 static void set_name(struct communicator *record, const char *name)
 {
     record->origin.is_named = name[strspn(name, " \t\r\n")] != '\0';
@@ -40,7 +40,6 @@ static void set_name(struct communicator *record, const char *name)
         memcpy(record->name, record->made, sizeof record->name);
 }
 
-/* Describes a communicator, with the name that the program has given it. */
 static struct communicator describe_with_name(MPI_Comm comm)
 {
     struct communicator record = describe(comm);
@@ -90,13 +89,13 @@ static void recycle(int number)
         lowest_free = number;
 }
 
-/* Returns the record of a handle, OTHER_COMMUNICATORS without room for one, or HANDLE_UNKNOWN. */
+/* Returns the record of a handle, OTHER_COMMUNICATORS, or HANDLE_UNKNOWN. */
 static int find_record(MPI_Comm comm)
 {
     return handle_find(&communicator_records, communicator_key(comm));
 }
 
-/* Forgets the handle of this record, which is no longer valid. */
+/* Forgets the invalid handle of this record. */
 static void forget(MPI_Comm comm, int number)
 {
     (void)handle_remove(&communicator_records, communicator_key(comm));
@@ -134,8 +133,7 @@ static int find_free_record(void)
     return lowest_free < COMMUNICATORS_KNOWN ? lowest_free : OTHER_COMMUNICATORS;
 }
 
-/* Completes a record and puts it in the place of this number's, and that one's groups into
-   `dropped`. */
+/* Completes a record and puts it in the place of this number's, whose groups go to `dropped`. */
 static void place_record(int number, struct communicator *record, const char *maker,
                          MPI_Group dropped[2])
 {
@@ -161,8 +159,7 @@ static void place_record(int number, struct communicator *record, const char *ma
     state[number] = LIVE;
 }
 
-/* Gives a handle that is not known a record, that of the identity, if there is room. The caller has
-   the lock. */
+/* Gives an unknown handle the record of its identity, if there is room. Needs the lock. */
 static void place_handle(MPI_Comm comm, struct communicator *record, const char *maker,
                          MPI_Group dropped[2])
 {
@@ -179,8 +176,8 @@ static void place_handle(MPI_Comm comm, struct communicator *record, const char 
     (void)handle_set(&communicator_records, communicator_key(comm), number);
 }
 
-/* Completes the record's identity and gives the handle a number, which is returned. A handle that
-   MPI has just made is new, whatever it stood for before. */
+/* Completes the record's identity and returns the number of its handle. A handle that MPI has
+   just made is new, whatever it stood for before. */
 static int enter(MPI_Comm comm, struct communicator record, const char *maker, bool is_new)
 {
     MPI_Group dropped[2];
@@ -207,7 +204,7 @@ bool communicators_have_room(int count)
     return communicator_records.used + remembered_count() + count <= COMMUNICATORS_OF_MPI;
 }
 
-/* Remembers a communicator. Where there is no room it is found when it is used. */
+/* Remembers a communicator. One without room is found when it is used. */
 static void remember(MPI_Comm comm, const char *maker)
 {
     monitor_lock();
@@ -218,11 +215,11 @@ static void remember(MPI_Comm comm, const char *maker)
     monitor_unlock();
 }
 
-/* Held while one is entered. Never where MPI may wait for it: MPI itself frees communicators, with
-   its own locks held. */
+/* Held while one is entered. Never where MPI may wait for it: MPI frees communicators with its
+   own locks held. */
 static pthread_mutex_t entering = PTHREAD_MUTEX_INITIALIZER;
 
-/* The one that is entered at this moment, without the monitor's lock, if any: only whoever frees it
+/* The communicator that is being entered without the monitor's lock. Only a thread that frees it
    waits. */
 static MPI_Comm entered;
 static bool is_entering;
@@ -236,7 +233,7 @@ static void await_entered(MPI_Comm comm)
     }
 }
 
-/* Takes the first of them out and enters it. False if there is none. */
+/* Enters the first remembered communicator. False if there is none. */
 static bool enter_first(void)
 {
     struct remembered first;
@@ -281,7 +278,6 @@ void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker
         (void)enter(comm, describe(original), maker, true);
 }
 
-/* Returns the number of a communicator, or HANDLE_UNKNOWN. */
 static int find(MPI_Comm comm)
 {
     monitor_lock();

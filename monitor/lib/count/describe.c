@@ -13,8 +13,8 @@ void describe_start(void) { PMPI_Comm_group(MPI_COMM_WORLD, &world_group); }
 
 void describe_end(void) { PMPI_Group_free(&world_group); }
 
-/* Returns the neighbours beyond the edges of a grid that is not periodic, a bit each. From the 65th
-   on all neighbours count as present. */
+/* Returns a bit for each neighbour beyond the edges of a grid that isn't periodic, up to the
+   64th. */
 static uint64_t absent_in_grid(MPI_Comm comm, int dimensions)
 {
     uint64_t absent = 0;
@@ -60,8 +60,8 @@ struct communicator describe_shape(MPI_Comm comm)
     return record;
 }
 
-/* Translates ranks in a group to those in MPI_COMM_WORLD; MPI_UNDEFINED for processes of other
-   jobs. Open MPI gives duplicates the group of the original. */
+/* Translates ranks in a group to those in MPI_COMM_WORLD; MPI_UNDEFINED for other jobs. Open MPI
+   gives duplicates the group of the original. */
 static void translate(MPI_Group group, int count, const int ranks[], int world[])
 {
     if (group == world_group)
@@ -70,7 +70,6 @@ static void translate(MPI_Group group, int count, const int ranks[], int world[]
         PMPI_Group_translate_ranks(group, count, ranks, world_group, world);
 }
 
-/* Returns a hash of a group's size and of some of its members: see communicators.h. */
 static uint64_t hash_of_members(MPI_Group group, int size)
 {
     enum { SOME_MAX = 33 };
@@ -105,7 +104,6 @@ static int ascending(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Writes ranks, which it sorts, to the record. */
 static void format_members(struct communicator *record, int *ranks, int size)
 {
     qsort(ranks, (size_t)size, sizeof *ranks, ascending);

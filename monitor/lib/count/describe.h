@@ -1,6 +1,5 @@
 /*
- * The record of a communicator, and its description by MPI. All functions are local and need no
- * lock.
+ * Record of a communicator. All functions are local and need no lock.
  */
 #pragma once
 
@@ -31,15 +30,15 @@ struct communicator {
     uint64_t absent;    /* bit per neighbour: beyond the edge of a grid, so nothing is sent there */
 };
 
-/* Call them before the others, while MPI is initialised, and after them. */
+/* Make and free the group of MPI_COMM_WORLD, which the others need. */
 void describe_start(void);
 void describe_end(void);
 
 /* Returns sizes, rank and neighbours. */
 struct communicator describe_shape(MPI_Comm comm);
 
-/* Returns all members except names. The identity is only the hash of the members yet. */
+/* Returns all members except names. The identity is a hash of the members. */
 struct communicator describe(MPI_Comm comm);
 
-/* Sets `members` of a record that a snapshot holds: takes time by the number of members. */
+/* Sets `members` of a record that a snapshot holds, if they are not known. */
 void communicator_find_members(struct communicator *record);

@@ -21,7 +21,6 @@ bool followed_make_room(struct followed_call *call, int count)
     return true;
 }
 
-/* Takes out the operation of a request that the call has completed, if it is known. */
 static int32_t take(struct followed_call *call, int index)
 {
     const int32_t number = completing_take(&call->completing, call->handles[index]);
@@ -29,7 +28,7 @@ static int32_t take(struct followed_call *call, int index)
     return number;
 }
 
-/* Drops operations whose requests a failed call has freed: they are over, without an end. */
+/* Drops operations whose requests a failed call has freed: they have no end. */
 static void drop_failed(struct followed_call *call)
 {
     for (int i = 0; i < call->completing.count; i++)
@@ -40,8 +39,7 @@ static void drop_failed(struct followed_call *call)
         }
 }
 
-/* Takes out the operations of the requests that the call, which has returned `error`, has
-   completed. Returns how many these are. */
+/* Takes out the operations of the completed requests. Returns their number. */
 static int take_completed(struct followed_call *call, int error, int completed, const int *indices)
 {
     int taken = 0;
@@ -58,7 +56,6 @@ static int take_completed(struct followed_call *call, int error, int completed, 
     return taken;
 }
 
-/* Ends an operation that was taken out, with its share of the time of the call. */
 static void end_taken(const struct followed_call *call, int i, uint64_t share, uint64_t end_ticks)
 {
     const struct operation *const operation = request_operation(call->taken[i]);
@@ -73,13 +70,12 @@ static void end_taken(const struct followed_call *call, int i, uint64_t share, u
                             operation->receives ? bytes_received(status) : 0);
 }
 
-/* Returns when the call is left: with one request there is nothing to do since it returned. */
+/* Returns when the call is left: with one request there is no work after its return. */
 static uint64_t exit_of(int completed, uint64_t end_ticks)
 {
     return completed == 1 ? end_ticks : 0;
 }
 
-/* Ends the operations that were taken out. */
 static void end_all_taken(const struct followed_call *call, int completed, int taken,
                           uint64_t end_ticks)
 {
@@ -95,7 +91,7 @@ static void end_all_taken(const struct followed_call *call, int completed, int t
     monitor_unlock();
 }
 
-/* Leaves the call, which has completed none of the operations, at exit_ticks (0: now). */
+/* Leaves the call, which has completed no operation, at exit_ticks (0: now). */
 static int left(const struct followed_call *call, int error, uint64_t exit_ticks)
 {
     if (call->memory != NULL)

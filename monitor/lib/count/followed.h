@@ -1,10 +1,9 @@
 /*
- * Calls that may complete operations by their requests, followed from their entry to their return.
+ * Calls that may complete operations by their requests, from their entry to their return.
  *
- * Such a call may complete some of several requests and sets their handles to MPI_REQUEST_NULL, so
- * the handles are copied before it. All that the monitor does for the call lies between the two
- * readings of the clock that are its entry and its exit, except the end of its last operation. All
- * functions are local and take the monitor's lock.
+ * Such a call sets the handles of completed requests to MPI_REQUEST_NULL, so they are copied
+ * before it. The monitor's work lies between the two readings of the clock, except the end of the
+ * last operation. All functions are local and take the monitor's lock.
  */
 #pragma once
 
@@ -20,16 +19,14 @@ struct followed_call {
     void *memory;                /* NULL: on the stack */
 };
 
-/* True once the program has cancelled an operation. Atomic. Few programs cancel: in the others no
-   status is asked whether its operation was cancelled. */
+/* True once the program has cancelled an operation: until then no status is asked. Atomic. */
 extern bool something_was_cancelled;
 
-/* Makes room for a call on more requests than fit on the stack. False without memory. */
 bool followed_make_room(struct followed_call *call, int count);
 
-/* Enters a call on `count` requests, which has room for `most` on the stack. `statuses`, one for
-   each request that the call may complete, become the monitor's where the program ignores them.
-   False without room: nobody sees the ends of these operations. */
+/* Enters a call on `count` requests, with room for `most` on the stack. Replaces `statuses`, one
+   for each request that may complete, if the program ignores them. False without room: the ends
+   of these operations stay unseen. */
 static inline bool followed_begin(struct followed_call *call, enum operation_kind kind, int count,
                                   const MPI_Request *requests, MPI_Status **statuses, int most)
 {
@@ -49,14 +46,13 @@ static inline bool followed_begin(struct followed_call *call, enum operation_kin
     return true;
 }
 
-/* Leaves a call that has returned `error`: this returns it, too. The call has completed `completed`
-   requests, those of these indices (NULL: the first ones), and set as many statuses. */
+/* Leaves a call that has returned `error` and completed `completed` requests, those of these
+   indices (NULL: the first ones), with a status each. Returns `error`. */
 int followed_end(struct followed_call *call, int error, int completed, const int *indices);
 
-/* Leaves a call, also one without room, that has returned `error`, which this returns, too, and has
-   completed none of the operations. */
+/* Leaves a call that has completed none, also one without room. Returns `error`. */
 int followed_left(const struct followed_call *call, int error);
 
-/* Measures the monitor's own work between the start and the end of an operation with a request, in
-   ticks, including the reading of the clock. Takes about 10 us, while nothing is monitored. */
+/* Measures the monitor's own work between the start and the end of an operation with a request,
+   in ticks, with one reading. Takes 10 us, while nothing is monitored. */
 uint64_t followed_own_ticks(void);

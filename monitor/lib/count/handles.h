@@ -1,6 +1,6 @@
 /*
- * State that the wrappers of all threads share: the monitor's one lock, maps from MPI handles to
- * small numbers, and pools of such numbers.
+ * State shared by the wrappers of all threads: the monitor's lock, maps from MPI handles to small
+ * numbers, and pools of such numbers.
  */
 #pragma once
 
@@ -9,15 +9,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* ---- the lock -------------------------------------------------------------------------------- */
-
-/* The lock is taken only at MPI_THREAD_MULTIPLE: below that level MPI is never called by two
-   threads at a time. It is held for some ten nanoseconds, longer where a call completes many
-   operations or a snapshot starts, and never during a call of MPI. */
+/* Lock of the monitor, taken only at MPI_THREAD_MULTIPLE: below that level no two threads call
+   MPI at a time. It is never held during an MPI call. */
 extern bool monitor_lock_needed; /* true until MPI has been initialised, then set once */
 extern bool monitor_lock_taken;
 
-/* Waits until nobody has it, and takes it. */
 void monitor_lock_wait(void);
 
 static inline void monitor_lock(void)
@@ -33,11 +29,9 @@ static inline void monitor_unlock(void)
         __atomic_store_n(&monitor_lock_taken, false, __ATOMIC_RELEASE);
 }
 
-/* ---- hashes ---------------------------------------------------------------------------------- */
-
 #define HASH_START UINT64_C(0xcbf29ce484222325)
 
-/* Fowler, Noll and Vo's hash (FNV-1a, RFC 9923) of what has the hash so_far, and of these bytes. */
+/* Returns Fowler, Noll and Vo's hash (FNV-1a, RFC 9923) of these bytes, continued from so_far. */
 static inline uint64_t hash(uint64_t so_far, const void *data, size_t length)
 {
     const unsigned char *const bytes = data;
@@ -45,8 +39,6 @@ static inline uint64_t hash(uint64_t so_far, const void *data, size_t length)
         so_far = (so_far ^ bytes[i]) * UINT64_C(0x100000001b3);
     return so_far;
 }
-
-/* ---- maps ------------------------------------------------------------------------------------ */
 
 /* The bits of a handle, which is a number in some MPI libraries and a pointer in others. */
 #define HANDLE_KEY(Type, name)                                                                     \
@@ -62,16 +54,15 @@ HANDLE_KEY(MPI_Request, request_key)
 HANDLE_KEY(MPI_Message, message_key)
 #undef HANDLE_KEY
 
-/* Returns the place of a key among 2^bits (Knuth, The Art of Computer Programming, 6.4:
-   multiplicative hashing). */
+/* Returns the place of a key among 2^bits (multiplicative hashing: Knuth, The Art of Computer
+   Programming, 6.4). */
 static inline uint32_t handle_place(uint64_t key, int bits)
 {
     return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - bits));
 }
 
-/* Returns the entry of a key, which isn't 0, in a table with open addressing: 2^bits entries of
-   `bytes` each, which begin with their keys. A key that isn't there has the empty entry, whose key
-   is 0, where it would go. */
+/* Returns the entry of a key, not 0, in a table of 2^bits entries that begin with their keys
+   (open addressing), or the empty entry for it, whose key is 0. */
 static inline void *table_entry(void *entries, size_t bytes, int bits, uint64_t key)
 {
     const uint32_t mask = (UINT32_C(1) << bits) - 1;
@@ -82,8 +73,7 @@ static inline void *table_entry(void *entries, size_t bytes, int bits, uint64_t 
     }
 }
 
-/* Returns the entry, and gives the key to a new one, which counts as used. NULL where three
-   quarters are. */
+/* Returns the entry, new if need be. NULL if three quarters are used. */
 static inline void *table_add(void *entries, size_t bytes, int bits, int *used, uint64_t key)
 {
     uint64_t *const entry = table_entry(entries, bytes, bits, key);
@@ -96,8 +86,7 @@ static inline void *table_add(void *entries, size_t bytes, int bits, int *used, 
     return entry;
 }
 
-/* A map from keys to numbers: a table, whose keys are one more than the map's. Zeroed at first. The
-   caller has the lock. */
+/* Map from keys to numbers: a table whose keys are one more than the map's. Needs the lock. */
 struct handle_map {
     struct handle_slot {
         uint64_t key;
@@ -119,7 +108,6 @@ static inline struct handle_slot *handle_slot_of(const struct handle_map *map, u
     return table_entry(map->slots, sizeof *map->slots, map->bits, key + 1);
 }
 
-/* Returns the value of a key, or HANDLE_UNKNOWN. */
 static inline int handle_find(const struct handle_map *map, uint64_t key)
 {
     const struct handle_slot *const slot = handle_slot_of(map, key);
@@ -139,12 +127,9 @@ static inline bool handle_set(struct handle_map *map, uint64_t key, int value)
 /* Removes the key; returns its value, or HANDLE_UNKNOWN. */
 int handle_remove(struct handle_map *map, uint64_t key);
 
-/* ---- pools ----------------------------------------------------------------------------------- */
-
-/* No pool gives out 0, so zeroed places are empty. */
 enum { NONE = 0 };
 
-/* Gives out the numbers from 1 to max, those given back first. The caller has the lock. */
+/* Pool of the numbers from 1 to max. Those given back come first. Needs the lock. */
 struct pool {
     int32_t *given_back; /* room for max */
     int32_t max, given_back_count;
@@ -164,5 +149,4 @@ static inline void pool_give_back(struct pool *pool, int32_t number)
     pool->given_back[pool->given_back_count++] = number;
 }
 
-/* Takes all numbers back. */
 static inline void pool_clear(struct pool *pool) { pool->given_back_count = pool->used = 0; }

@@ -1,40 +1,38 @@
 /*
  * Time inside MPI.
  *
- * A thread is inside MPI while one of its calls of MPI functions is in progress. Calls nest: MPI
- * calls functions of the program (reductions, attributes), and these may call MPI again. Only the
+ * A thread is inside MPI while one of its MPI calls is in progress. Calls nest: MPI calls
+ * functions of the program (reductions, attributes), and these may call MPI again. Only the
  * outermost call counts, so a thread's time inside is never more than the time that passed.
  *
  * The monitor's work around a call belongs to the call. The clock is read at the call's entry and
  * exit. The work outside these readings is known from measurements at the start (inside_own), and
- * never more than the time between two calls. The rest of the time between two calls is computation
- * if it is longer than the monitor's own work for a call may be. A shorter time may be an error of
- * these measurements, which a rank that polls makes millions of times. An interruption between two
- * calls looks like computation, so a call that completes nothing, as most polls do, reads its exit
- * after the monitor's work.
+ * never more than the time between two calls. The rest of that time is computation if it is longer
+ * than the monitor's own work for a call may be. A shorter time may be an error of these
+ * measurements, which a rank that polls makes millions of times. An interruption between two calls
+ * looks like computation, so a call that completes nothing, as most polls do, reads its exit after
+ * the monitor's work.
  *
- * The rest of the time is the thread's computation. Each thread has a clock that stands still while
- * it is inside, the computing clock: two of its readings differ by what the thread computed between
- * them. All functions are local and need no lock.
+ * Each thread has a computing clock, which stands still while it is inside. All functions are
+ * local and need no lock.
  */
 #pragma once
 
 #include "monitor/lib/count/ticks.h"
 
-/* Of this thread. In the memory that every thread has from its start, so that reading it takes no
-   call. */
+/* State of this thread, in memory that it has from its start, so reading it takes no call. */
 extern _Thread_local struct inside {
     uint64_t entry_ticks;     /* when the outermost call in progress was entered */
     uint64_t left_ticks;      /* when the last outermost call was left */
     uint64_t computing_ticks; /* the computing clock at the entry of the last outermost call */
     uint32_t depth;           /* calls in progress */
-    /* Since the last call that was not about a file: the time in those that were, and the computing
-       clock at the first of them. */
+    /* Since the last call of another kind: time in file calls, and the computing clock at the
+       first. */
     uint64_t file_ticks, file_computing_ticks;
 } inside __attribute__((tls_model("initial-exec")));
 
-/* The ticks that a reading of the clock takes, and the monitor's work before and after a call's
-   readings, with one of them. */
+/* Ticks of a clock reading, and of the monitor's work before and after a call's readings, with
+   one of them. */
 extern struct inside_own {
     uint64_t reading;
     uint64_t posted;           /* what measuring adds to an operation with a request */
@@ -46,7 +44,7 @@ extern struct inside_own {
                                   is no computation */
 } inside_own;
 
-/* Enters a call at entry_ticks. True if it is the outermost one. */
+/* Enters a call. True if it is the outermost one. */
 static inline bool inside_enter(uint64_t entry_ticks)
 {
     if (inside.depth++ > 0)
@@ -65,14 +63,14 @@ static inline uint64_t inside_ticks(bool is_outermost, uint64_t now_ticks)
     return is_outermost && now_ticks > inside.entry_ticks ? now_ticks - inside.entry_ticks : 0;
 }
 
-/* Returns the ticks between two readings of the clock, without those of one reading. */
+/* Returns the ticks between two readings of the clock, without one reading. */
 static inline uint64_t between_readings(uint64_t entry_ticks, uint64_t exit_ticks)
 {
     const uint64_t entry = entry_ticks + inside_own.reading;
     return exit_ticks > entry ? exit_ticks - entry : 0;
 }
 
-/* Leaves the call at left_ticks. Returns its ticks inside. */
+/* Leaves the call. Returns its ticks inside. */
 static inline uint64_t inside_leave(bool is_outermost, uint64_t left_ticks)
 {
     const uint64_t ticks = inside_ticks(is_outermost, left_ticks);
@@ -82,7 +80,6 @@ static inline uint64_t inside_leave(bool is_outermost, uint64_t left_ticks)
     return ticks;
 }
 
-/* Notes that the outermost call, which took `ticks`, is left. */
 static inline void inside_follow_files(bool is_of_file, uint64_t ticks)
 {
     if (inside.file_ticks == 0)
@@ -90,8 +87,8 @@ static inline void inside_follow_files(bool is_of_file, uint64_t ticks)
     inside.file_ticks = is_of_file ? inside.file_ticks + ticks : 0;
 }
 
-/* True if the thread comes from calls about files: they took longer than it has computed since the
-   first of them. */
+/* True if the thread comes from file calls: they took longer than it has computed since the
+   first. */
 static inline bool inside_is_behind_files(void)
 {
     return inside.file_ticks > inside.computing_ticks - inside.file_computing_ticks;

@@ -1,6 +1,6 @@
 /*
- * Kinds of operations and other calls, one for each function of functions.def, and which of them
- * are counted at the moment.
+ * Kinds of operations and other calls, one for each function of functions.def, and the classes
+ * that are counted.
  */
 #pragma once
 
@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 
-/* One for each OPERATION of functions.def, in the order of reports. */
 enum operation_kind {
 #define LARGE_COUNTS 0
 #define ROW NAMES
@@ -21,8 +20,8 @@ enum operation_kind {
     OPERATIONS
 };
 
-/* Functions of CLASS_CALLS are no operations: their calls count where they complete none. Those of
-   CLASS_FILES are operations on no communicator and of no size. */
+/* Classes of functions. CLASS_CALLS are no operations: their calls count if they complete none.
+   CLASS_FILES are operations without communicator and size. */
 enum operation_class {
     CLASS_POINT_TO_POINT,
     CLASS_COLLECTIVE,
@@ -33,8 +32,7 @@ enum operation_class {
     SIZES = OPERATION_CLASSES /* not a class: see monitored_classes */
 };
 
-/* The classes that any snapshot counts, bit 1 << class, and 1 << SIZES where one counts sizes.
-   Mostly 0; every wrapper reads it, without the lock. */
+/* Classes that any snapshot counts, bit 1 << class, and 1 << SIZES for sizes. Atomic; mostly 0. */
 extern unsigned monitored_classes;
 
 static inline bool is_monitored(enum operation_class class)
@@ -48,7 +46,6 @@ static inline bool is_anything_monitored(void)
     return __builtin_expect(__atomic_load_n(&monitored_classes, __ATOMIC_RELAXED) != 0, 0);
 }
 
-/* True if any active snapshot counts sizes. */
 static inline bool are_sizes_counted(void) { return is_monitored(SIZES); }
 
 extern const struct operation_traits {
@@ -56,7 +53,6 @@ extern const struct operation_traits {
     enum operation_class class;
 } operation_traits[OPERATIONS];
 
-/* Returns who waits in a blocking collective of this kind. */
 static inline enum late_wait operation_wait(enum operation_kind kind)
 {
     switch (kind) {

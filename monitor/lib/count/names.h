@@ -1,6 +1,6 @@
 /*
- * For readers of functions.def that want the names of its functions: with ROW defined as NAMES each
- * row is an OPERATION(Name, class) or, where it counts as "other MPI", an UNCOUNTED(Name).
+ * Names of the functions of functions.def. With ROW defined as NAMES, each row is an
+ * OPERATION(Name, class) or, if it counts as "other MPI", an UNCOUNTED(Name).
  */
 #pragma once
 

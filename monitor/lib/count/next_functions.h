@@ -1,6 +1,6 @@
 /*
- * NEXT(Name) for each MPI function of functions.def, with those for large counts. Has no include
- * guard: it is included wherever this list is needed.
+ * List of NEXT(Name) for each MPI function of functions.def. Included wherever it is needed, so it
+ * has no guard.
  */
 #include "monitor/lib/count/names.h"
 

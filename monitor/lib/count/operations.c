@@ -16,7 +16,6 @@ static struct span *span_in(struct snapshot *snapshot, const struct operation *o
                 .span[operation_traits[operation->kind].class];
 }
 
-/* Notes where a message goes, if there is room. */
 static void note_destination(struct snapshot *snapshot, struct operation *operation,
                              struct count *count, int rank)
 {
@@ -51,8 +50,8 @@ static void begin_in(struct snapshot *snapshot, struct operation *operation, str
         span->first = ticks_now();
 }
 
-/* Begins an operation and gives up the lock, which the caller has: reading the clock comes last.
-   The program called at called_ticks; 0: just before. */
+/* Begins an operation and gives up the lock, which the caller has. Reads the clock last.
+   called_ticks: the program's call; 0: just before. */
 static inline void begin(struct operation *operation, enum operation_kind kind, int communicator,
                          struct sent sent, bool receives, uint64_t called_ticks)
 {
@@ -99,13 +98,12 @@ void operation_begin(struct operation *operation, enum operation_kind kind, MPI_
     begin(operation, kind, communicator, sent, receives, 0);
 }
 
-/* True if the snapshot was active when the operation began. */
 static bool belongs_to(const struct operation *operation, const struct snapshot *snapshot)
 {
     return snapshot->epoch <= operation->epoch;
 }
 
-/* From the start of an operation to its end, without what measuring added. */
+/* Returns the ticks from the start of an operation to its end, without the monitor's own. */
 static uint64_t operation_ticks(const struct operation *operation, uint64_t end_ticks)
 {
     const uint64_t start =
@@ -160,11 +158,8 @@ void operation_ended_when_posted(const struct operation *operation)
     operations_ended(&call, 1, 0.0, operation->posted_ticks, 0);
 }
 
-/* ---- time inside MPI ------------------------------------------------------------------------- */
-
-/* Keeps what a call took, to be compared with what the others took. Of a rooted collective also the
-   time at which the program called: the monitor's work until the start is none of a rank's
-   lateness. */
+/* Keeps the time of a call, to be compared with the other ranks'. Of a rooted collective also
+   the time of the program's call, since the monitor's work until the start is no lateness. */
 static void keep_times(const struct operation *operation, uint64_t ticks, uint64_t exit_ticks)
 {
     const bool rooted = operation_wait((enum operation_kind)operation->kind) != ALL_WAIT;
@@ -188,7 +183,6 @@ static void keep_times(const struct operation *operation, uint64_t ticks, uint64
     }
 }
 
-/* Counts the ticks that the monitor took in a call. */
 static void count_own(struct snapshot *snapshot, uint64_t ticks)
 {
     (void)snapshot_count_calls(snapshot, OPERATION_MONITOR, NO_COMMUNICATOR, 1, ticks);
@@ -199,7 +193,7 @@ static bool is_collective(const struct operation *operation)
     return operation_traits[operation->kind].class == CLASS_COLLECTIVE;
 }
 
-/* The thread leaves its outermost call: a collective may follow one of its like. */
+/* Notes that the thread leaves its outermost call. A collective may follow one of its like. */
 static void follow_in_thread(struct operation *operation)
 {
     const bool follows_its_like =
@@ -232,8 +226,8 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
     operation->thread = &inside;
 }
 
-/* Counts an operation by its size. `call`, of which `share` ticks are the operation's, completed
-   it; NULL: its own call did. */
+/* Counts an operation by its size. `call`, of which `share` ticks are its, completed it; NULL:
+   its own call did. */
 static void size(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes,
                  const struct mpi_call *call, uint64_t share)
 {
@@ -250,7 +244,7 @@ static void size(const struct operation *operation, uint64_t end_ticks, int64_t 
         .wait_ticks = share,
         .joinable = operation->joinable,
     };
-    /* Another thread's clock says nothing. */
+    /* A difference between two threads' clocks means nothing. */
     if (call != NULL && operation->thread == &inside)
         amounts.computed_ticks = (double)(call->computing_ticks - operation->computing_ticks);
     const struct sized_kind which = sized_kind_of(&sized);
@@ -306,8 +300,7 @@ void call_left(const struct mpi_call *call, int communicator, uint64_t exit_tick
     monitor_unlock();
 }
 
-/* The snapshots that are active aren't touched: another thread may end one of them. They find the
-   calls when they end. */
+/* Counts apart from the snapshots, which another thread may be ending. */
 void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks)
 {
     const uint64_t ticks = inside_leave(call->is_outermost, exit_ticks + inside_own.after_call);

@@ -1,43 +1,42 @@
 /*
- * Operations and other calls of MPI, from their beginning to their end, and how they count in
+ * Operations and other MPI calls, from their beginning to their end, and their counts in
  * snapshots.
  *
- * An operation begins (its call counts, and what it sends) and ends (it counts as completed, with
- * its time and what it received). It ends in the snapshots that were active when it began: each
- * snapshot has an epoch, the number of its start, and an operation keeps that in which it began.
+ * An operation begins (its call and its sent bytes count) and ends (it counts as completed, with
+ * its time and its received bytes). It ends in the snapshots that were active when it began. Each
+ * snapshot has an epoch, the number of its start, and an operation keeps the epoch of its
+ * beginning.
  *
- * The time inside MPI of a call counts in the snapshots that were active when the call began: for
- * the operation that the call is or starts, for those that it completes, in equal parts, and else
- * for the function itself. What the monitor takes for a call, its readings of the clock and what it
- * does before and after them, counts for OPERATION_MONITOR. So the time inside of all operations
- * and functions is that of the process. A part that belongs to an operation which began before a
+ * The time of a call counts in the snapshots that were active when the call began: for the
+ * operation that the call is or starts, in equal parts for those that it completes, else for the
+ * function. The monitor's own time counts for OPERATION_MONITOR. So the times of all operations
+ * and functions add up to that of the process. The part of an operation that began before a
  * snapshot counts in it for the function.
  *
- * All functions are local. "Wants the lock": the caller has the monitor's lock, see handles.h.
+ * All functions are local. "Needs the lock": the caller has the monitor's lock, see handles.h.
  */
 #pragma once
 
 #include "monitor/lib/count/between.h"
 #include "monitor/lib/count/snapshot.h"
 
-/* The amounts that an operation sends. */
 struct sent {
     int64_t bytes;
     int64_t size; /* of the block that the count argument is about, or SIZE_OF_MESSAGE_TO */
 };
 
-/* The size is `bytes`, which count as a small or a large message to this rank. */
+/* Stands for a size of `bytes`, which count as a message to this rank. */
 #define SIZE_OF_MESSAGE_TO(destination) (INT64_C(-1) - (destination))
 
 static inline bool is_message(struct sent sent) { return sent.size < 0; }
 static inline int destination_of(struct sent sent) { return (int)(INT64_C(-1) - sent.size); }
 
-/* The operation that each start of a persistent request begins. */
+/* Operation that each start of a persistent request begins. */
 struct plan {
     enum operation_kind kind;
     int communicator; /* its number */
     struct sent sent;
-    bool receives; /* messages: the status of the end says how many bytes */
+    bool receives; /* messages: the status of the end has the bytes */
 };
 
 /* An operation in flight. */
@@ -46,7 +45,7 @@ struct operation {
     uint32_t epoch;
     int16_t communicator;  /* its number */
     uint8_t kind;          /* enum operation_kind */
-    bool receives;         /* messages: the status of the end says how many bytes */
+    bool receives;         /* messages: the status of the end has the bytes */
     bool posted;           /* another call ends it */
     bool joinable;         /* see between.h; where sizes are counted */
     bool is_outermost;     /* the call that is it, or started it: see inside.h */
@@ -72,26 +71,26 @@ struct mpi_call {
     bool is_idle; /* a flush that has nothing to complete, see windows.h */
 };
 
-/* Begins an operation on a communicator, or on the one of this number: counts the call, then, last
-   of all, reads the clock. Both take the lock. Their arguments fit into registers. */
+/* Begin an operation on a communicator, or on that of this number: count the call, then read the
+   clock, last of all. Take the lock. */
 void operation_begin(struct operation *operation, enum operation_kind kind, MPI_Comm comm,
                      struct sent sent, bool receives);
 void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator,
                         struct sent sent, bool receives);
 
-/* Begins an operation whose arguments take time to find: the program called at called_ticks. */
+/* Begins an operation whose arguments take time to find, called at called_ticks. Takes the lock. */
 void operation_begin_called(struct operation *operation, enum operation_kind kind, int communicator,
                             struct sent sent, uint64_t called_ticks);
 
 /* Ends an operation at `end_ticks`. Takes the lock. */
 void operation_end(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
 
-/* Counts the time inside MPI of the call that is the operation, or started it, and returns at
-   `exit_ticks`. Takes the lock. */
+/* Counts the time inside MPI of the call that is the operation, or started it, and returned at
+   exit_ticks. Takes the lock. */
 void operation_left(struct operation *operation, uint64_t exit_ticks);
 
-/* Counts an operation that ended at end_ticks in its own call by its size, or by what it received
-   if that is more, after operation_left. Nothing where sizes aren't counted. Takes the lock. */
+/* Counts an operation that ended in its own call by its size, or by its received bytes if they
+   are more. Call it after operation_left. Takes the lock. */
 void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
 
 static inline struct sized_kind sized_kind_of(const struct operation *operation)
@@ -104,23 +103,20 @@ static inline struct sized_kind sized_kind_of(const struct operation *operation)
     };
 }
 
-/* Ends an operation that was complete when the call that started it returned, at its posted_ticks.
-   Wants the lock. */
+/* Ends an operation at its posted_ticks. Needs the lock. */
 void operation_ended_when_posted(const struct operation *operation);
 
-/* Returns the sum of the times of `count` operations from their starts to their end, without what
-   measuring added. Only the first one is known in full: the sum of the others' starts after its
-   start is offset_ticks. The sum may exceed what an integer holds. Local. */
+/* Returns the times of `count` operations from their starts to their end, summed up, without the
+   monitor's own time. Only the first is known in full; offset_ticks is the sum of the others'
+   starts, each less its start. The sum may exceed an integer. */
 double operations_ticks(const struct operation *first, int64_t count, double offset_ticks,
                         uint64_t end_ticks);
 
-/* Ends these operations. Wants the lock. */
+/* Ends these operations. Needs the lock. */
 void operations_ended(const struct operation *first, int64_t count, double offset_ticks,
                       uint64_t end_ticks, int64_t received_bytes);
 
-/* ---- calls that are no operations ------------------------------------------------------------ */
-
-/* Begins a call; first of all it reads the clock. */
+/* Begins a call. Reads the clock first of all. */
 static inline void call_enter(struct mpi_call *call, enum operation_kind kind)
 {
     call->entered_ticks = ticks_now();
@@ -135,30 +131,26 @@ static inline void call_enter(struct mpi_call *call, enum operation_kind kind)
    communicator of this number. It returned at exit_ticks; 0: just now. Takes the lock. */
 void call_left(const struct mpi_call *call, int communicator, uint64_t exit_ticks);
 
-/* Counts a call of a function that any thread may call at any thread level, also while another one
-   is in a call of MPI and where the lock isn't needed. Takes no lock. */
+/* Counts a call of a function that any thread may call at any thread level. Takes no lock. */
 void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks);
 
-/* Ends a call that has completed or started operations, to which its ticks are given. Takes the
-   lock. */
+/* Ends a call that has completed or started operations, which get its ticks. Takes the lock. */
 void call_completes(const struct mpi_call *call);
 
-/* Returns the ticks of the call until now_ticks. Local. */
 static inline uint64_t call_ticks(const struct mpi_call *call, uint64_t now_ticks)
 {
     return call->is_outermost ? between_readings(call->entered_ticks, now_ticks) : 0;
 }
 
-/* The ticks of such a call: equal parts of those until it returned, and for the last operations
-   what is left, with what the monitor does for the others. */
+/* Ticks of such a call: equal parts of those until its return. The last operations also get the
+   ticks of the monitor's work for the others. */
 struct shares {
     const struct mpi_call *call;
     uint64_t each_ticks, given_ticks;
     int64_t operations; /* that have none yet */
 };
 
-/* Divides the ticks of a call, after call_completes, that returned at end_ticks with this number of
-   operations. */
+/* Divides the ticks of a call that returned at end_ticks. Call it after call_completes. */
 static inline struct shares shares_begin(const struct mpi_call *call, int64_t operations,
                                          uint64_t end_ticks)
 {
@@ -169,8 +161,8 @@ static inline struct shares shares_begin(const struct mpi_call *call, int64_t op
     };
 }
 
-/* Returns the ticks of the next `operations` operations. With the last ones the call is left, at
-   exit_ticks (0: now). Local. */
+/* Returns the ticks of the next `operations` operations. The last ones leave the call, at
+   exit_ticks (0: now). */
 static inline uint64_t shares_take(struct shares *shares, int64_t operations, uint64_t exit_ticks)
 {
     uint64_t ticks = (uint64_t)operations * shares->each_ticks;
@@ -184,16 +176,15 @@ static inline uint64_t shares_take(struct shares *shares, int64_t operations, ui
     return ticks;
 }
 
-/* Gives ticks of a call to an operation that it has completed (MPI_Startall: started), or to
-   `count` operations of the kind, communicator and epoch of `operation`. Takes the lock, or wants
-   it. */
+/* Give ticks of a call to an operation that it has completed or started, or to several of its
+   kind, communicator and epoch. The first takes the lock, the second needs it. */
 void call_completed(const struct mpi_call *call, const struct operation *operation, uint64_t ticks);
 void call_completed_locked(const struct mpi_call *call, const struct operation *operation,
                            uint64_t ticks);
 
-/* Gives ticks of a call to an operation, and ends it at end_ticks. Takes the lock. */
+/* Gives ticks of a call to an operation and ends it at end_ticks. Takes the lock. */
 void operation_completed(const struct operation *operation, const struct mpi_call *call,
                          uint64_t ticks, uint64_t end_ticks, int64_t received_bytes);
 
-/* Notes that the end of an operation can't be followed. Wants the lock. */
+/* Notes that the end of an operation can't be followed. Needs the lock. */
 void operation_untracked(const struct operation *operation);

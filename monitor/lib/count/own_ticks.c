@@ -3,8 +3,7 @@
 #include "common/stats/stats.h"
 #include "monitor/lib/count/followed.h"
 
-/* The monitor's time for a call is at most this in any state of the machine, unless it was measured
-   to take more. */
+/* Max time of the monitor for a call, unless it was measured to take more. */
 #define OWN_MAX_NS 100.0
 
 static uint64_t longer(uint64_t a, uint64_t b) { return a > b ? a : b; }
@@ -13,8 +12,6 @@ static uint64_t without(uint64_t ticks, uint64_t reading_ticks)
     return ticks > reading_ticks ? ticks - reading_ticks : 0;
 }
 
-/* Measures the monitor's work around calls, in addition to the readings of the clock in them. A
-   reading takes reading_ticks. */
 static struct inside_own own_in_snapshot(uint64_t reading_ticks)
 {
     enum { ROUNDS = 101 };
@@ -50,7 +47,7 @@ static struct inside_own own_in_snapshot(uint64_t reading_ticks)
     };
 }
 
-/* Measures it in a snapshot that counts calls. Without memory for one nothing is known. */
+/* Measures in a snapshot that counts calls. Without memory nothing is known. */
 static void measure_own(uint64_t reading_ticks)
 {
     const MPIX_Monitor handle = {.profile = 1, .pttopt = 1, .calls = 1};

@@ -4,7 +4,6 @@
 
 enum { REMEMBERED_MAX = 1 << REMEMBERED_BITS };
 
-/* In the order in which they were made; MPI_COMM_NULL where one has been freed. */
 static struct remembered remembered[REMEMBERED_MAX];
 static int end;                                                /* behind the last one */
 static int start;                                              /* before it are gaps only */

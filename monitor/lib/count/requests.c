@@ -2,8 +2,6 @@
 
 #include "monitor/lib/count/own_comm.h"
 
-/* ---- operations in flight -------------------------------------------------------------------- */
-
 enum { PLACE_BITS = 16 };
 
 /* Of the operations of a request, the first in the list of its place is the oldest. Pages that are
@@ -54,8 +52,6 @@ static bool is_among(uint64_t key, const uint64_t *keys, int count)
     return false;
 }
 
-/* ---- requests of complete operations --------------------------------------------------------- */
-
 enum { ATTEMPTS = 4 };
 static uint64_t complete[ATTEMPTS];
 static int complete_count;
@@ -65,10 +61,10 @@ bool request_is_complete(MPI_Request request)
     return is_among(request_key(request), complete, complete_count);
 }
 
-/* Begins each kind of operation twice: two operations with the same request at a time are complete.
-   Open MPI over UCX has one request for all complete sends, and another for sends to MPI_PROC_NULL.
-   On a communicator of their own, so that the messages meet none of the program's. Where MPI has no
-   room for one these requests show later, when they are handed out again. */
+/* Begins each kind of operation twice: two with the same request are complete. Open MPI over UCX
+   has one request for all complete sends and another one for sends to MPI_PROC_NULL. On an own
+   communicator, so the messages meet none of the program's. Without room for it, these requests
+   show later. */
 void requests_start(void)
 {
     MPI_Comm comm = own_comm_make(MPI_COMM_SELF);
@@ -100,8 +96,6 @@ void requests_start(void)
     PMPI_Comm_free(&comm);
 }
 
-/* ---- calls in progress ----------------------------------------------------------------------- */
-
 static struct completing *in_progress;
 
 void completing_enter(struct completing *call)
@@ -112,7 +106,7 @@ void completing_enter(struct completing *call)
     monitor_unlock();
 }
 
-/* Counts operations with this key that the call may have completed, except those kept for it. */
+/* Counts the operations of this key that the call may have completed, except those kept for it. */
 static int operations_of(const struct completing *call, uint64_t key)
 {
     int count = 0;
@@ -124,7 +118,7 @@ static int operations_of(const struct completing *call, uint64_t key)
     return count;
 }
 
-/* Keeps operations with this key, the oldest first, for the calls that may have completed them. */
+/* Keeps operations of this key, oldest first, for the calls that may have completed them. */
 static void keep_for_calls(uint64_t key)
 {
     for (struct completing *call = in_progress; call != NULL; call = call->next)
@@ -137,7 +131,7 @@ static void keep_for_calls(uint64_t key)
         }
 }
 
-/* Returns the link to the oldest node with this key that isn't kept for a call. */
+/* Returns the link to the oldest node of this key that isn't kept for a call. */
 static int32_t *find_free_node(uint64_t key)
 {
     int32_t *const link = find_node(key, NULL);
@@ -170,10 +164,8 @@ const struct operation *request_operation(int32_t number) { return &nodes[number
 
 void request_release(int32_t number) { pool_give_back(&node_pool, number); }
 
-/* ---- adding and taking ----------------------------------------------------------------------- */
-
-/* The requests that were handed out again while an operation of theirs was in flight. Those that
-   find no room here are found again each time that happens. */
+/* Requests that were handed out again while an operation of theirs was in flight. Those without
+   room are found again each time. */
 enum { REPEATED_MAX = 16 };
 static uint64_t repeated[REPEATED_MAX];
 static int repeated_count;
@@ -241,8 +233,6 @@ void requests_clear(void)
             pool_give_back(&node_pool, unlink_node(list));
     }
 }
-
-/* ---- persistent requests --------------------------------------------------------------------- */
 
 enum { PERSISTENT_BITS = 16 };
 

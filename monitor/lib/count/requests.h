@@ -1,19 +1,17 @@
 /*
  * Operations in flight by their requests, and persistent requests.
  *
- * MPICH and Open MPI give the same request to all operations that are complete when their call
- * returns. An operation with such a request ends there, since the request doesn't tell which
- * operation a later wait is for. Some of these requests are known from the start. Others show when
- * MPI hands a request out again while an operation of it is in flight: either its operations share
- * it, being complete, or nobody saw the end of the first (in a call that went around the monitor).
- * Only MPI knows which, and is asked whenever it hands this request out again.
+ * MPICH and Open MPI give one request to all operations that are complete when their call returns.
+ * Such an operation ends there, since a later wait may be for any of them. Some of
+ * these requests are known from the start. Others show when MPI hands out a request again while an
+ * operation of it is in flight. Either its operations are complete and share it, or nobody saw the
+ * end of the first (in a call around the monitor). MPI is asked whenever it hands out this request
+ * again.
  *
- * At MPI_THREAD_MULTIPLE there is one more reason: another thread's call has completed the first,
- * and that thread has not looked yet. So calls that may complete operations are known while they
- * are in progress, and an operation of theirs is kept for them when MPI hands its request out.
- *
- * So a request has one operation, or several after one that was kept was not complete: a queue. All
- * functions are local; the caller has the monitor's lock, unless they say otherwise.
+ * At MPI_THREAD_MULTIPLE, another thread's call may have completed the first operation without
+ * having looked yet. So calls that may complete operations are known while they are in progress,
+ * and keep their operations when MPI hands out a request again. A request then has a queue of
+ * operations. All functions are local and need the monitor's lock, unless their comment differs.
  */
 #pragma once
 
@@ -21,8 +19,8 @@
 
 enum { REQUESTS_MAX = 1 << 16, PERSISTENT_MAX = 3 << 14 };
 
-/* Finds the requests of operations that are complete at once, with a few operations to nobody and
-   to this process itself. Call it once, when MPI is initialised. Needs no lock. */
+/* Finds the requests of operations that are complete at once, by a few operations to nobody and
+   to this process. Call it once, when MPI is initialised. Needs no lock. */
 void requests_start(void);
 
 /* True if this is one of those requests. Needs no lock. */
@@ -41,12 +39,12 @@ enum request_added request_add(MPI_Request request, const struct operation *oper
 /* Takes out the oldest operation of a request. False if there is none. */
 bool request_take(MPI_Request request, struct operation *operation);
 
-/* Asks MPI whether the operations of a request that is REQUEST_REPEATED are complete, and ends or
-   follows them accordingly, with the one that was given it now. Takes the lock. */
+/* Asks MPI whether the operations of a REQUEST_REPEATED are complete, and ends or follows them,
+   with the new one. Takes the lock. */
 void request_repeated(MPI_Request request, const struct operation *operation);
 
-/* The next definition of MPI_Request_get_status, which request_repeated asks. Not PMPI's: the
-   request may be that of an interposer below the monitor. Set when the library is loaded. */
+/* Next definition of MPI_Request_get_status, for request_repeated. Not PMPI's: the request may
+   be that of an interposer below the monitor. */
 extern int (*request_get_status)(MPI_Request request, int *is_complete, MPI_Status *status);
 
 /* A call in progress that may complete operations. */
@@ -61,7 +59,7 @@ struct completing {
 void completing_enter(struct completing *call);
 void completing_leave(struct completing *call);
 
-/* Begins such a call, with requests and count set; it stays where it is until its end. Takes the
+/* Begins such a call, with requests and count set. It must not move until its end. Takes the
    lock. */
 static inline void completing_begin(struct completing *call)
 {
@@ -71,33 +69,30 @@ static inline void completing_begin(struct completing *call)
         completing_enter(call);
 }
 
-/* Takes out the operation of a request that the call has completed. Returns its number, which is
-   the caller's until request_release, or NONE. */
+/* Takes out the operation of a request that the call has completed. Returns its number, to be
+   given back by request_release, or NONE. */
 int32_t completing_take(const struct completing *call, MPI_Request request);
 
-/* Ends the call: what was kept for it and not taken is in flight. */
+/* Ends the call. Operations kept for it and not taken are in flight. */
 static inline void completing_end(struct completing *call)
 {
     if (monitor_lock_needed)
         completing_leave(call);
 }
 
-/* Returns the operation of a number that was taken out. Needs no lock. */
+/* Returns the operation of a number. Needs no lock. */
 const struct operation *request_operation(int32_t number);
 
-/* Gives the number up. */
 void request_release(int32_t number);
 
-/* Forgets the operation of a request that the program frees, and the request if it is persistent.
-   Takes the lock. */
+/* Forgets the operation of a request that the program frees, and a persistent request. Takes the
+   lock. */
 void request_forget(MPI_Request request);
 
-/* Forgets all operations, but no persistent requests. */
 void requests_clear(void);
 
-/* Keeps a new persistent request, each start of which begins this operation. Takes the lock. */
+/* Keeps a new persistent request, whose starts begin this operation. Takes the lock. */
 void persistent_made(MPI_Request request, const struct plan *plan);
 
-/* Returns the plan of a persistent request, valid until request_forget. NULL if it isn't a known
-   one. */
+/* Returns the plan of a persistent request, valid until request_forget, or NULL. */
 const struct plan *persistent_find(MPI_Request request);

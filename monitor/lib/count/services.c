@@ -7,8 +7,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-/* ---- the operating system -------------------------------------------------------------------- */
-
 static double seconds_of(struct timeval time)
 {
     return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
@@ -33,11 +31,9 @@ static void read_system(struct services *services)
     services->count = SERVICES_OF_SYSTEM;
 }
 
-/* ---- the MPI library ------------------------------------------------------------------------- */
-
-/* Found at the first use and kept. MPI_T is never finalised, since a handle must outlive every
-   snapshot, and Open MPI 4.1.4 doesn't survive MPI_T_finalize after MPI_Finalize. The lock is for
-   snapshots of several threads. */
+/* State found at the first use and kept. MPI_T is never finalised, since handles must outlive
+   every snapshot, and Open MPI 4.1.4 doesn't survive MPI_T_finalize after MPI_Finalize. The lock
+   is for snapshots of several threads. */
 static struct {
     pthread_mutex_t lock;
     bool known;
@@ -53,14 +49,13 @@ static struct {
 } library = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /*
- * The loaded plug-ins of Open MPI, as the prefixes of their variables: "mtl_psm2_".
+ * Loaded plug-ins of Open MPI, as the prefixes of their variables: "mtl_psm2_".
  *
- * Open MPI's MPI_T_init_thread loads plug-ins again that MPI_Init has unloaded, since the job
- * doesn't need them, and shows their variables; using one crashes (4.1.4: mtl_psm2 where there is
- * no Omni-Path; docs/clusters.md). So only variables of plug-ins count that were
- * loaded before. Where that can't be known, since there are no plug-ins (a static library) or the
- * program itself has started the tools interface, the variables of mtl_psm2 or of all plug-ins are
- * left out.
+ * Open MPI's MPI_T_init_thread loads plug-ins again that MPI_Init has unloaded, and shows their
+ * variables. Using one crashes (4.1.4: mtl_psm2 without Omni-Path; docs/clusters.md). So only
+ * variables of plug-ins count that were loaded before. If that is unknown, because there are no
+ * plug-ins (a static library) or the program has started the tools interface, the variables of
+ * mtl_psm2 or of all plug-ins are left out.
  */
 static struct plug_ins {
     int count;
@@ -104,7 +99,6 @@ static bool is_of_unused_plug_in(const char *variable)
            (has_plug_in(&loaded_plug_ins, variable) || strncmp(variable, "mtl_psm2_", 9) == 0);
 }
 
-/* True if the difference of two values has a clear meaning. */
 static bool has_meaningful_difference(int class, MPI_Datatype type)
 {
     return (class == MPI_T_PVAR_CLASS_COUNTER || class == MPI_T_PVAR_CLASS_AGGREGATE ||
@@ -113,7 +107,7 @@ static bool has_meaningful_difference(int class, MPI_Datatype type)
             type == MPI_INT || type == MPI_COUNT || type == MPI_DOUBLE);
 }
 
-/* Makes and starts a handle for a variable of the library. False if it can't be read here. */
+/* Makes and starts a handle for a variable. False if it can't be read here. */
 static bool open_variable(int index, struct variable *variable)
 {
     int verbosity, class, binding, is_read_only, is_continuous, is_atomic;

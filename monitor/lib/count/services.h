@@ -1,6 +1,6 @@
 /*
- * Other software services (MPI/RT draft, section 8.3.3): what the operating system counts for the
- * whole process, and the MPI library's performance variables (MPI_T). All functions are local.
+ * Other software services (MPI/RT draft, section 8.3.3): counts of the operating system for the
+ * process, and performance variables (MPI_T) of the MPI library. All functions are local.
  */
 #pragma once
 
@@ -10,7 +10,6 @@
 /* The operating system's come first. */
 enum { SERVICES_OF_SYSTEM = 6, SERVICES_MAX = 64 };
 
-/* The reading of one service. */
 struct service {
     char name[64]; /* user_time, system_time, ..., or the name of the performance variable */
     bool is_time;  /* in seconds; else a count */
@@ -24,8 +23,7 @@ struct services {
     const char *warning; /* one line: what can't be collected, and why; or NULL */
 };
 
-/* Reads all services. The first reading finds the MPI library's variables, so MPI must be
-   initialised. Any thread may call it at any time. */
+/* Reads all services. MPI must be initialised. Thread-safe. */
 void services_read(struct services *services);
 
 /* Subtracts an earlier reading from a later one. NAN for services that the earlier one lacks. */

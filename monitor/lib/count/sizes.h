@@ -1,7 +1,6 @@
 /*
- * Counts by size, of each kind of operation on each communicator: sizes are told apart by powers of
- * two. Room for them is made when a snapshot starts; a count that finds none is lost. All functions
- * are local; the caller has the monitor's lock.
+ * Counts by size (powers of two) of each kind of operation on each communicator. A count without
+ * room is lost. All functions are local and need the monitor's lock.
  */
 #pragma once
 
@@ -15,13 +14,11 @@ static inline int size_class(int64_t bytes)
     return bytes <= 0 ? 0 : 64 - __builtin_clzll((unsigned long long)bytes);
 }
 
-/* Returns the smallest size of a class, in bytes. */
 static inline int64_t size_of_class(int size_class)
 {
     return size_class == 0 ? 0 : INT64_C(1) << (size_class - 1);
 }
 
-/* Amounts of operations. Times are in ticks. */
 struct size_amounts {
     int64_t completed, bytes; /* bytes: the sum of their sizes */
     double total_ticks;       /* from start to end */
@@ -33,7 +30,6 @@ struct size_amounts {
     int64_t joinable;         /* that could have been part of the one before, see between.h */
 };
 
-/* Operations of one kind, communicator, epoch and class of sizes. */
 struct sized_kind {
     uint32_t epoch; /* not in tables */
     int16_t communicator;

@@ -32,7 +32,6 @@ static struct any_thread any_thread_so_far(void)
                                __atomic_load_n(&any_thread.inside_ticks, __ATOMIC_RELAXED)};
 }
 
-/* Counts the calls since the snapshot's start. */
 static void count_any_thread(struct snapshot *snapshot)
 {
     const struct any_thread *const before = &snapshot->any_thread;
@@ -59,7 +58,7 @@ bool snapshots_count_timeouts(void)
     return false;
 }
 
-/* Wants the lock. */
+/* Needs the lock. */
 static void update_monitored_classes(void)
 {
     unsigned classes = 0;
@@ -88,7 +87,6 @@ static void free_memory(struct snapshot *snapshot)
     free(snapshot);
 }
 
-/* Makes the tables of what is counted by size. False without memory. */
 static bool make_tables(struct snapshot *snapshot)
 {
     struct size_table *const sizes = &snapshot->sizes;
@@ -114,7 +112,6 @@ struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file)
         snapshot->asked.large_bytes = MPIX_MONITOR_LARGE_BYTES;
     snapshot->handle = handle;
     snapshot->file = file;
-    /* Without memory nothing is said of late processes. */
     if (file != NULL && handle->profile && handle->coll)
         snapshot->late = calloc(1, sizeof *snapshot->late);
     const double timeout_ticks = handle->timeout_us * 1e3 / ticks_ns();

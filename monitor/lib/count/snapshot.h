@@ -1,8 +1,7 @@
 /*
- * Snapshots: what they count, and their life.
- *
- * Memory for counts is allocated when a snapshot is created, and none later. All functions are
- * local. "Wants the lock": the caller has the monitor's lock, see handles.h.
+ * Snapshots: their counts, and their life. The memory of counts is allocated when a snapshot is
+ * created. All functions are local. "Needs the lock": the caller has the monitor's lock, see
+ * handles.h.
  */
 #pragma once
 
@@ -13,7 +12,7 @@
 #include "monitor/lib/count/ticks.h"
 #include "monitor/lib/mpirtmon.h"
 
-/* To whom messages and puts went, by function and communicator. */
+/* Destination of messages and puts, by function and communicator. */
 struct destination {
     uint64_t key;   /* 0: the place is empty */
     uint64_t burst; /* in which the last one went there, see between.h */
@@ -26,8 +25,8 @@ struct destination_table {
     int used;
 };
 
-/* Counts of one kind of operation on one communicator. Times are in ticks, without what measuring
-   adds. */
+/* Counts of one kind of operation on one communicator. Times are in ticks, without the monitor's
+   own. */
 struct count {
     int64_t calls, completed, timeouts;
     int64_t bytes;
@@ -57,12 +56,11 @@ struct communicator_counts {
     struct messages messages[MESSAGE_SIZES];
 };
 
-/* By code of a warning, of those before MPIX_MONITOR_WARNING_ROOTED: in how many cases there is
-   something to warn of. */
+/* Cases of each warning before MPIX_MONITOR_WARNING_ROOTED, by its code. */
 typedef int64_t warning_cases[MPIX_MONITOR_WARNING_ROOTED];
 
-/* The calls of functions that any thread may call at any time, which no snapshot counts while they
-   are made. Atomic. */
+/* Calls of functions that any thread may call at any time, which snapshots find at their end.
+   Atomic. */
 extern struct any_thread {
     int64_t calls;
     uint64_t inside_ticks;
@@ -90,15 +88,14 @@ struct snapshot {
     uint64_t end_ticks; /* set at the end */
 };
 
-/* The active ones. Want the lock. */
+/* Active snapshots. Need the lock. */
 extern struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 extern int active_count;
 
-/* The epoch of the latest snapshot. Atomic: calls read it without the lock. */
+/* Epoch of the latest snapshot. Atomic. */
 extern uint32_t latest_epoch;
 
-/* Returns the counts of a communicator, whose record the snapshot holds from now on. Wants the
-   lock. */
+/* Returns the counts of a communicator, which the snapshot holds from now on. Needs the lock. */
 static inline struct communicator_counts *snapshot_counts(struct snapshot *snapshot,
                                                           int communicator)
 {
@@ -111,7 +108,7 @@ static inline struct communicator_counts *snapshot_counts(struct snapshot *snaps
     return counts;
 }
 
-/* Counts `calls` calls of a function with their ticks. Returns the count. Wants the lock. */
+/* Counts `calls` calls of a function with their ticks. Returns the count. Needs the lock. */
 static inline struct count *snapshot_count_calls(struct snapshot *snapshot,
                                                  enum operation_kind kind, int communicator,
                                                  int64_t calls, uint64_t ticks)
@@ -122,28 +119,26 @@ static inline struct count *snapshot_count_calls(struct snapshot *snapshot,
     return count;
 }
 
-/* Adds amounts of such operations to the snapshots in which they count. Wants the lock. */
+/* Adds amounts of such operations to the snapshots in which they count. Needs the lock. */
 void snapshots_add_sizes(const struct sized_kind *which, const struct size_amounts *amounts);
 
-/* Note a window or a persistent request that found no room, so that its operations can't be
-   followed, and that such an object was freed. Both want the lock. */
+/* Note a window or a persistent request without room, and its freeing. Need the lock. */
 void object_without_room(void);
 void object_without_room_freed(void);
 
-/* True if any active snapshot counts timeouts. Wants the lock. */
+/* True if an active snapshot counts timeouts. Needs the lock. */
 bool snapshots_count_timeouts(void);
 
-/* Makes a snapshot of what the handle asks for, which is not active yet. NULL without memory. */
+/* Makes an inactive snapshot. NULL without memory. */
 struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file);
 
-/* Makes it active. False if MPIX_MONITOR_ACTIVE_MAX snapshots are. Wants the lock. */
+/* Makes it active. False if MPIX_MONITOR_ACTIVE_MAX snapshots are. Needs the lock. */
 bool snapshot_start(struct snapshot *snapshot);
 
-/* Lets the active snapshots begin with a call of this function, MPI_Init or MPI_Init_thread, that
-   took `ticks`. The monitor's own work since that call is no part of them. Takes the lock. */
+/* Makes the active snapshots begin with a call of MPI_Init or MPI_Init_thread, which took
+   `ticks`. Takes the lock. */
 void snapshots_begin_with(enum operation_kind kind, uint64_t ticks);
 
-/* Makes it inactive and sets its end, unless it is inactive; its counts stay until snapshot_free.
-   Both take the lock. */
+/* Makes it inactive and sets its end. Both functions take the lock. */
 void snapshot_stop(struct snapshot *snapshot);
 void snapshot_free(struct snapshot *snapshot);

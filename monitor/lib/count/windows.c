@@ -1,7 +1,6 @@
 #include "monitor/lib/count/windows.h"
 
-/* Operations of one kind on one target that began in the same epoch, and of one size where sizes
-   are counted. */
+/* Operations of one kind on one target, of the same epoch and, where sizes are counted, size. */
 struct group {
     int window, target;
     struct operation first; /* the one that started first; all have its kind and epoch */
@@ -46,7 +45,6 @@ static int32_t *place_of(int window, int target)
     return &places[handle_place((uint64_t)window << 32 | (uint32_t)target, PLACE_BITS)];
 }
 
-/* Forgets a handle that is no longer valid. The caller has the lock. */
 static void forget(MPI_Win win, int number)
 {
     (void)handle_remove(&window_numbers, window_key(win));
@@ -98,7 +96,6 @@ int window_communicator(MPI_Win win)
     return communicator;
 }
 
-/* Links a group into the lists of its place and its window. */
 static void link_group(int32_t number)
 {
     struct group *const group = &groups[number];
@@ -120,7 +117,6 @@ static bool joins(const struct group *group, int window, int target,
            (group->first.size == operation->size || !are_sizes_counted());
 }
 
-/* Returns a group that the operation can join, or NONE. */
 static int32_t find_group(int window, int target, const struct operation *operation)
 {
     int32_t number = windows[window].latest;
@@ -132,7 +128,6 @@ static int32_t find_group(int window, int target, const struct operation *operat
     return number;
 }
 
-/* Makes a group for the operation. NONE without room. */
 static int32_t make_group(int window, int target, const struct operation *operation)
 {
     const int32_t number = pool_take(&group_pool);
@@ -147,8 +142,8 @@ static int32_t make_group(int window, int target, const struct operation *operat
     return number;
 }
 
-/* Returns the group that the operation joins, possibly a new one: where timeouts are counted each
-   has its own, while there is room. NONE without room. */
+/* Returns the group that the operation joins, possibly a new one. Where timeouts are counted
+   each operation has its own, while there is room. NONE without room. */
 static int32_t group_for(int window, int target, const struct operation *operation)
 {
     const bool alone = snapshots_count_timeouts();
@@ -204,7 +199,6 @@ void window_unsure(MPI_Win win)
     monitor_unlock();
 }
 
-/* Unlinks a group from the lists of its place and its window. */
 static void unlink_group(int32_t number)
 {
     struct group *const group = &groups[number];
@@ -260,7 +254,7 @@ struct ending window_take(MPI_Win win, int target, bool is_local)
     return ending;
 }
 
-/* Returns the amounts of a group. `call` completed its operations; NULL: an operation did. */
+/* Returns the amounts of a group, completed by `call`; NULL: by an operation. */
 static struct size_amounts amounts_of(const struct group *group, const struct mpi_call *call,
                                       uint64_t end_ticks)
 {
@@ -287,8 +281,8 @@ static int64_t operations_in_list(int32_t list)
     return count;
 }
 
-/* Ends the operations of a group. `shares` are those of the call that has ended them; NULL: an
-   operation has. */
+/* Ends the operations of a group. `shares` are those of the completing call; NULL: an operation
+   completed them. */
 static void finish_group(const struct group *group, struct shares *shares, uint64_t end_ticks)
 {
     const struct mpi_call *const call = shares != NULL ? shares->call : NULL;

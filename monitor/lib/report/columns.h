@@ -1,12 +1,11 @@
-/* Columns of reports, and how the values of two ranks merge. */
+/* Columns of reports, and their merging between ranks. */
 #pragma once
 
 #include "common/result/output.h"
 
-/* Columns of MPIX_Monitor_row. */
 extern const struct bc_table monitor_report_table;
 
-/* The merging of a column's values on two ranks. If one of them is NA, the other is taken. */
+/* Merging of a column's values on two ranks. The other value replaces NA. */
 enum monitor_merge {
     KEPT,
     SUMMED,

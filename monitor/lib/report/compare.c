@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The times of a call: of one rank, then the maxima over ranks. */
+/* Times of a call, of one rank or maxima over ranks. */
 struct known {
     double root_ns; /* entry of the root; -INFINITY: there is none */
     double last_ns; /* entry of the last of the others; the same. Not rooted: the shortest time of a
@@ -17,7 +17,6 @@ struct known {
     bool is_root_behind_files, is_last_behind_files;
 };
 
-/* This rank, and its tick. */
 struct comparison {
     double tick_ns;
     int rank;
@@ -25,9 +24,7 @@ struct comparison {
 
 static double waited_ns[LATE_KEPT_MAX], shortest_ns[LATE_KEPT_MAX];
 
-/* ---- the mean of all calls ------------------------------------------------------------------- */
-
-/* Sums over the calls that were kept of one part. */
+/* Sums over the kept calls of one part. */
 struct sums {
     int calls;
     double waited, ticks;                           /* sums */
@@ -63,7 +60,7 @@ struct late_mean late_mean(const struct late_series *series, const double waited
     const double mean_of_kept = sums.waited / series->kept;
     if (series->kept == series->calls)
         return (struct late_mean){.mean = mean_of_kept};
-    /* Too few were kept to tell how they differ: all of the time may have been waiting, or none. */
+    /* Too few to tell how the others differ: all of their time may be waiting, or none. */
     if (sums.calls < 3 && all->calls > sums.calls)
         return (struct late_mean){
             .mean = mean_of_kept,
@@ -84,8 +81,6 @@ struct late_mean late_mean(const struct late_series *series, const double waited
         .shift = mean - mean_of_kept,
     };
 }
-
-/* ---- of a call ------------------------------------------------------------------------------- */
 
 static double took_ns(const struct comparison *comparison, const struct late_call *call)
 {
@@ -126,11 +121,9 @@ static void keep_maxima(struct known *all, const struct known *other)
     }
 }
 
-/* ---- collectives that synchronise ------------------------------------------------------------ */
-
 #define OWN_COST 0.05 /* quantile */
 
-/* Returns the share of waited_ns in which ranks waited for one that came from files. */
+/* Returns the share of waited_ns for ranks that came from files. */
 static double files_share(const struct late_series *series, const struct known known[],
                           bool root_is_late)
 {
@@ -172,9 +165,7 @@ static struct late_waiting synchronised(const struct comparison *comparison,
     return waiting;
 }
 
-/* ---- rooted collectives ---------------------------------------------------------------------- */
-
-/* True if this rank came last in a call, and others waited for it. */
+/* True if this rank came last, and others waited for it. */
 static bool came_late(const struct known *known, enum late_part part, enum late_wait wait, int rank)
 {
     if (wait == THE_ROOT_WAITS)
@@ -184,7 +175,7 @@ static bool came_late(const struct known *known, enum late_part part, enum late_
 
 static double within(double waited, double max) { return fmin(fmax(waited, 0.0), max); }
 
-/* Adds the waiting of this rank in call `i` of those that were kept. */
+/* Adds the waiting of this rank in kept call `i`. */
 static void add_waiting(const struct comparison *comparison, const struct late_item *item, int i,
                         const struct known *known, struct late_waiting *waiting)
 {
@@ -225,9 +216,7 @@ static struct late_waiting rooted(const struct comparison *comparison, const str
     return waiting;
 }
 
-/* ---- the tree of ranks ----------------------------------------------------------------------- */
-
-/* The head of a message about a series. */
+/* Head of a message about a series. */
 struct head {
     int64_t key; /* INT64_MAX: there are no more series */
     int64_t calls;
@@ -237,7 +226,6 @@ struct head {
 
 enum { CHILDREN_MAX = 31 };
 
-/* This rank in the tree. */
 struct place {
     MPI_Comm comm;
     int parent; /* -1: none */
@@ -246,7 +234,7 @@ struct place {
     struct head next[CHILDREN_MAX]; /* what each child has next */
 };
 
-/* Of each call that was kept: of this rank and those below it, and of one child. */
+/* Times of each kept call, of this rank and those below it, and of one child. */
 static struct known sum[LATE_KEPT_MAX], more[LATE_KEPT_MAX];
 
 enum { TAG_HEAD, TAG_KNOWN };
@@ -282,7 +270,6 @@ static void find_place(struct place *place, MPI_Comm comm)
     }
 }
 
-/* Begins the sum of a series of this rank. */
 static struct head begin(const struct comparison *comparison, const struct late_item *item)
 {
     const struct late_series *const series = item->series;
@@ -298,7 +285,7 @@ static struct head begin(const struct comparison *comparison, const struct late_
     return head;
 }
 
-/* Adds what a child knows to the sum, which may be of nobody yet. */
+/* Adds the times of a child to the sum, which may be empty. */
 static void add_child(struct head *all, const struct place *place, int child)
 {
     const struct head *const head = &place->next[child];
@@ -314,7 +301,7 @@ static void add_child(struct head *all, const struct place *place, int child)
         keep_maxima(&sum[i], &more[i]);
 }
 
-/* Returns the smallest key that this rank or one below it has next. */
+/* Returns the smallest next key of this rank and those below it. */
 static int64_t next_key(const struct place *place, int64_t own)
 {
     int64_t key = own;
@@ -324,7 +311,7 @@ static int64_t next_key(const struct place *place, int64_t own)
     return key;
 }
 
-/* Completes the sum to that of the whole communicator, with the ranks above. */
+/* Completes the sum with the ranks above. */
 static void complete(struct head *all, const struct place *place)
 {
     if (place->parent < 0 || all->ranks == all->processes)

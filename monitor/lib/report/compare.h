@@ -1,27 +1,22 @@
 /*
- * The waiting of ranks for late ones, from the calls that each rank kept (late.h).
+ * Waiting for late ranks, from the calls that each rank kept (late.h).
  *
- * Where each rank needs data of every other one, nobody leaves a collective before the last one has
- * come. So of the ranks' times in a call the shortest is that of the rank that came last: the
- * call's own cost; what a rank's time is longer is waiting. No clock is shared for that, but the
- * times of all ranks are in nanoseconds, since their ticks may differ. A call in which any rank
- * needs nothing of another one, as blocks are empty, tells no waiting: who needs nothing may leave
- * at once.
+ * In a collective in which each rank needs data of every other one, nobody leaves before the last
+ * one has come. The shortest time of a call is that of the last rank: the call's own cost. The
+ * excess of the other ranks' times is waiting. No clock is shared, but times are in nanoseconds,
+ * since ticks may differ. A call with empty blocks is left out, since its ranks may leave early.
  *
- * A rooted collective may return before the other ranks have come, so times in it tell nothing.
- * With a clock that all ranks share (common_clock.h) the times of entry do: a rank has waited from
- * its own entry until the root's, or the root until that of the last of the others, but no longer
- * than until its call returned. That is waiting for those at whom the data starts: what a rank
- * waits for one that passes the data on, as trees of messages do, isn't in it.
+ * A rooted collective may return before the other ranks have come, so its times tell nothing. With
+ * a common clock (common_clock.h) the times of entry do. A rank has waited from its entry until
+ * the root's, or the root until the last of the others', but not beyond its return. Waiting for a
+ * rank that passes the data on isn't included.
  *
- * Ranks hand what they know up a binomial tree of all ranks, a series after the other by rising
- * key, until a rank has that of all of the communicator's processes; that one hands the result
- * back. Each rank sends and receives for a series of its own, and for those that it passes on, two
- * messages for each rank below it: no collectives, and no memory that grows with the ranks.
+ * Ranks send their series up a binomial tree of all ranks, by rising key, until one rank has that
+ * of all processes of the communicator. That rank sends the result back. A rank sends and receives
+ * two messages for each rank below it and each series. Memory doesn't grow with the ranks.
  *
- * The time of all calls together is known. Mostly waiting makes a call long, so the time of all
- * calls tells more of their waiting than the calls that were kept do alone: few long ones may be
- * among these or not (the regression estimator: W. G. Cochran, "Sampling Techniques", 3rd edition,
+ * The time of all calls is known, and waiting is most of what makes calls long. So the mean over
+ * all calls uses it (regression estimator: W. G. Cochran, "Sampling Techniques", 3rd edition,
  * 1977, chapter 7).
  */
 #pragma once
@@ -30,7 +25,7 @@
 
 #include <mpi.h>
 
-/* A series of this rank that is compared with those of the communicator's other ranks. */
+/* Series of this rank that is compared with those of the communicator's other ranks. */
 struct late_item {
     int64_t key; /* the same on all these ranks, of no other series, below INT64_MAX */
     int processes;
@@ -38,19 +33,19 @@ struct late_item {
     enum late_wait wait;
 };
 
-/* A mean over all calls of a series. */
+/* Mean over all calls of a series. */
 struct late_mean {
     double mean;
     double error; /* standard error, for the calls that were not kept */
     double shift; /* by how much it differs from the mean of the calls that were kept */
 };
 
-/* Returns the mean waiting of a rank, from that in each of the calls that the series kept, in any
-   unit, of which a tick has `tick`. The rank waits only where it has this part. Local. */
+/* Returns the mean waiting of a rank from that in each kept call, in any unit, of which a tick
+   has `tick`. The rank waits only where it has this part. Local. */
 struct late_mean late_mean(const struct late_series *series, const double waited[],
                            enum late_part part, double tick);
 
-/* The waiting of a rank in the calls of a series, in ns a call. */
+/* Waiting of a rank in the calls of a series, in ns a call. */
 struct late_waiting {
     bool is_known; /* false: not all ranks have kept the same calls, or in none all waited, or the
                       root is none of the ranks */
@@ -62,11 +57,10 @@ struct late_waiting {
 };
 
 /*
- * Compares what ranks kept: fills in waiting[i] of items[i]. Items are by rising key; a rank has
- * those that it has. A tick of this rank is tick_ns long. For rooted series, clocks have to have
- * been compared. Ranks that leave a call at other times have the difference in their waiting, which
- * is known to no more than what the call takes by itself, the 5 % quantile of the shortest times.
- * Collective over `comm`, on which nobody else may send; not thread-safe.
+ * Compares the kept calls of all ranks and sets waiting[i] of items[i], which are by rising key. A
+ * tick of this rank is tick_ns long. Rooted series need a common clock. Ranks may leave a call at
+ * different times, so waiting is known to the 5 % quantile of the shortest times. Collective over
+ * `comm`, on which nobody else may send; not thread-safe.
  */
 void late_compare(int count, const struct late_item items[], double tick_ns, MPI_Comm comm,
                   struct late_waiting waiting[]);

@@ -6,9 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* ---- merging rows ---------------------------------------------------------------------------- */
-
-/* Returns the value of a column with numbers, which is in `cell`; NAN for NA. */
+/* Returns the value of a numeric cell; NAN for NA. */
 static double value_of(enum bc_cell kind, const void *cell)
 {
     if (kind == BC_CELL_REAL)
@@ -17,7 +15,6 @@ static double value_of(enum bc_cell kind, const void *cell)
     return number == MPIX_MONITOR_NA ? NAN : (double)number;
 }
 
-/* Merges a column of row `b` into that of `a`. */
 static void merge_column(const struct bc_column *column, enum monitor_merge merge,
                          MPIX_Monitor_row *a, const MPIX_Monitor_row *b)
 {
@@ -41,7 +38,6 @@ static void merge_column(const struct bc_column *column, enum monitor_merge merg
         *(int64_t *)cell += *(const int64_t *)more;
 }
 
-/* Adds row `b` to `a`, of the same operation on the same communicator. */
 static void add_to_row(struct keyed_row *keyed, const MPIX_Monitor_row *b)
 {
     MPIX_Monitor_row *const a = &keyed->row;
@@ -80,13 +76,10 @@ static bool merge_rows(struct rows *rows, const struct rows *more)
     return true;
 }
 
-/* ---- between ranks --------------------------------------------------------------------------- */
-
 /* The sender first sends its struct rows, whose pointer means nothing to the receiver. The receiver
    answers whether it has room. If so, and if there are rows, they follow. */
 enum tag { TAG_HEAD, TAG_ROOM, TAG_ROWS, TAG_TOTAL };
 
-/* Sends the rows themselves, or receives them. */
 static void move_rows(const struct rows *rows, bool sends, int partner, MPI_Comm comm)
 {
     if (rows->count == 0)
@@ -112,7 +105,7 @@ static void send_rows(const struct rows *rows, int to, MPI_Comm comm)
         move_rows(rows, true, to, comm);
 }
 
-/* Receives rows. Those that could not be received are `incomplete`. */
+/* Receives rows; sets `incomplete` without room. */
 static void receive_rows(struct rows *rows, int from, MPI_Comm comm)
 {
     BC_MPI(PMPI_Recv(rows, sizeof *rows, MPI_BYTE, from, TAG_HEAD, comm, MPI_STATUS_IGNORE));
@@ -145,7 +138,6 @@ static void scale_frequencies(struct rows *rows, double factor)
     }
 }
 
-/* Returns the place of the total among the rows of a process, or -1. */
 static int total_in(const struct rows *rows)
 {
     for (int i = 0; i < rows->count; i++)
@@ -154,8 +146,8 @@ static int total_in(const struct rows *rows)
     return -1;
 }
 
-/* Appends the total of each rank on rank 0, as a row of its own; `own` are this rank's rows.
-   Collective. False on rank 0 without memory. */
+/* Appends the total of each rank on rank 0, as a row of its own. Collective. False on rank 0
+   without memory. */
 static bool append_totals(struct rows *sum, const struct rows *own, int rank, MPI_Comm comm)
 {
     int ranks;

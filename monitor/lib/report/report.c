@@ -6,8 +6,7 @@
 #include "common/result/writer.h"
 #include "monitor/lib/count/handles.h"
 #include "monitor/lib/count/own_comm.h"
-#include "monitor/lib/count/requests.h"
-#include "monitor/lib/count/windows.h"
+#include "monitor/lib/count/inside.h"
 #include "monitor/lib/flags.h"
 #include "monitor/lib/report/columns.h"
 #include "monitor/lib/report/common_clock.h"
@@ -22,7 +21,6 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Writes rows, with what the output takes for NA instead of MPIX_MONITOR_NA. */
 static void write_rows(struct bc_output *output, const struct rows *rows)
 {
     for (int i = 0; i < rows->count; i++) {
@@ -41,7 +39,7 @@ static void write_rows(struct bc_output *output, const struct rows *rows)
 
 /* ---- warnings -------------------------------------------------------------------------------- */
 
-/* Adds a warning, unless it is about nothing: there are no `cases` of it. */
+/* Adds a warning, if there are cases of it. */
 __attribute__((format(printf, 4, 5))) static void warn(struct warnings *warnings, int code,
                                                        int64_t cases, const char *format, ...)
 {
@@ -55,15 +53,47 @@ __attribute__((format(printf, 4, 5))) static void warn(struct warnings *warnings
     va_end(arguments);
 }
 
+static void warn_of_cases(struct warnings *warnings, int code, int64_t cases, const char *text)
+{
+    warn(warnings, code, cases, "%lld %s", (long long)cases, text);
+}
+
+/* By code, behind the number of cases. */
+static const char *const case_texts[] = {
+    [MPIX_MONITOR_WARNING_UNTRACKED] = "operations count as not completed: their end was not seen",
+    [MPIX_MONITOR_WARNING_UNTOLD] = "one-sided operations may be timeouts: they found no room",
+    [MPIX_MONITOR_WARNING_UNKNOWN] =
+        "windows or persistent requests found no room: their operations aren't followed",
+    [MPIX_MONITOR_WARNING_UNPLACED] =
+        "operations count for '(other communicators)': there are too many communicators",
+    [MPIX_MONITOR_WARNING_UNKEPT] =
+        "collective calls have no waiting time: there are too many functions and communicators",
+    [MPIX_MONITOR_WARNING_UNSIZED] =
+        "operations are in no row of kind sizes: there are too many sizes",
+};
+
 void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings)
 {
     const bool asks = any_flag(handle);
     warn(warnings, MPIX_MONITOR_WARNING_OFF, asks && !handle->profile,
-         "nothing is monitored: the handle's profile is 0, without which its other flags mean "
-         "nothing: set it to 1");
+         "nothing is monitored: the handle's profile is 0: set it to 1");
     warn(warnings, MPIX_MONITOR_WARNING_NOTHING, handle->profile && !asks,
-         "nothing is monitored: profile is the handle's only flag: "
-         "set " MONITOR_FLAGS_TEXT ", too");
+         "nothing is monitored: the handle's only flag is profile: set " MONITOR_FLAGS_TEXT);
+}
+
+/* Adds the warnings of the clocks, which rooted collectives need. */
+static void warn_of_clocks(const struct snapshot *snapshot, int comparisons,
+                           struct warnings *warnings)
+{
+    const MPIX_Monitor *const asked = &snapshot->asked;
+    const bool needs_clock = asked->profile && asked->clock, has_report = snapshot->file != NULL;
+    warn(warnings, MPIX_MONITOR_WARNING_CLOCK, needs_clock && !(asked->coll && has_report),
+         "clock has no effect without %s", asked->coll ? "a report" : "coll");
+    warn(warnings, MPIX_MONITOR_WARNING_CLOCK, asked->coll && comparisons == 1,
+         "waiting in rooted collectives is uncertain: add clock to MPIRT_MONITOR");
+    warn(warnings, MPIX_MONITOR_WARNING_CLOCK,
+         needs_clock && asked->coll && has_report && comparisons == 0,
+         "waiting in rooted collectives is unknown: the program has all communicators of MPI");
 }
 
 void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *rows,
@@ -71,57 +101,22 @@ void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *ro
 {
     const MPIX_Monitor *const asked = &snapshot->asked;
     const char *const services = snapshot->services.warning;
-    const int64_t *const cases = rows->cases;
     warnings->count = 0;
     warn_of_handle(asked, warnings);
-    warn(warnings, MPIX_MONITOR_WARNING_UNTRACKED, cases[MPIX_MONITOR_WARNING_UNTRACKED],
-         "the end of %lld operations could not be followed, for want of room or since a call "
-         "around the monitor (PMPI_) completed them: they count as calls, but not as completed",
-         (long long)cases[MPIX_MONITOR_WARNING_UNTRACKED]);
-    warn(warnings, MPIX_MONITOR_WARNING_UNTOLD, cases[MPIX_MONITOR_WARNING_UNTOLD],
-         "whether %lld one-sided operations took longer than the timeout could not be told, "
-         "for want of room: they are not in the timeouts",
-         (long long)cases[MPIX_MONITOR_WARNING_UNTOLD]);
-    warn(warnings, MPIX_MONITOR_WARNING_UNKNOWN, cases[MPIX_MONITOR_WARNING_UNKNOWN],
-         "%lld windows or persistent requests found no room (%d and %d fit at a time): their "
-         "operations can't be followed",
-         (long long)cases[MPIX_MONITOR_WARNING_UNKNOWN], WINDOWS_MAX, PERSISTENT_MAX);
-    warn(warnings, MPIX_MONITOR_WARNING_UNPLACED, cases[MPIX_MONITOR_WARNING_UNPLACED],
-         "%lld operations are on communicators (of which %d fit), windows or messages that "
-         "found no room: they count for '%s'",
-         (long long)cases[MPIX_MONITOR_WARNING_UNPLACED], COMMUNICATORS_MAX - COMMUNICATORS_FIRST,
-         communicators[OTHER_COMMUNICATORS].name);
-    warn(warnings, MPIX_MONITOR_WARNING_UNKEPT, cases[MPIX_MONITOR_WARNING_UNKEPT],
-         "what ranks waited in %lld collective calls is not known: times of %d functions and "
-         "communicators fit",
-         (long long)cases[MPIX_MONITOR_WARNING_UNKEPT], LATE_SERIES_MAX);
-    warn(warnings, MPIX_MONITOR_WARNING_CLOCK,
-         asked->profile && asked->clock && (!asked->coll || snapshot->file == NULL),
-         "clock means nothing %s: it is for waiting in rooted collectives",
-         asked->coll ? "without a report" : "without coll, which the handle has off");
-    warn(warnings, MPIX_MONITOR_WARNING_CLOCK, asked->coll && rows->clock_comparisons == 1,
-         "the clocks of ranks were compared at the end only, which leaves waiting in rooted "
-         "collectives uncertain: have clock in MPIRT_MONITOR, too, to compare them in MPI_Init");
-    warn(warnings, MPIX_MONITOR_WARNING_CLOCK,
-         asked->profile && asked->coll && asked->clock && snapshot->file != NULL &&
-             rows->clock_comparisons == 0,
-         "waiting in rooted collectives is not known: the program has all communicators of MPI, of "
-         "which comparing clocks takes some");
-    warn(warnings, MPIX_MONITOR_WARNING_ROOTED, rows->untold_rooted,
-         "what ranks waited in %lld calls of rooted collectives is not known: they are between two "
-         "groups, with processes of other jobs, or ranks have counted other calls",
-         (long long)rows->untold_rooted);
-    warn(warnings, MPIX_MONITOR_WARNING_UNSIZED, cases[MPIX_MONITOR_WARNING_UNSIZED],
-         "%lld operations are in no row of their size: the %d rows that a process has room for are "
-         "taken",
-         (long long)cases[MPIX_MONITOR_WARNING_UNSIZED], SIZE_COUNTS_MAX);
+    for (size_t i = 0; i < sizeof case_texts / sizeof *case_texts; i++)
+        if (case_texts[i] != NULL)
+            warn_of_cases(warnings, (int)i, rows->cases[i], case_texts[i]);
+    warn_of_clocks(snapshot, rows->clock_comparisons, warnings);
+    warn_of_cases(
+        warnings, MPIX_MONITOR_WARNING_ROOTED, rows->untold_rooted,
+        "calls of rooted collectives have no waiting time: their ranks can't be compared");
     warn(warnings, MPIX_MONITOR_WARNING_SERVICES,
          asked->profile && asked->other && services != NULL, "%s", services);
 }
 
 /* ---- metadata -------------------------------------------------------------------------------- */
 
-/* Writes the command line of this process: no arguments if it can't be read. */
+/* Writes the command line of this process, without arguments if it can't be read. */
 static void write_program(struct bc_output *output)
 {
     char **argv = NULL, *argument = NULL;
@@ -182,8 +177,7 @@ static void write_remarks(struct bc_output *output, const struct snapshot *snaps
     const struct tool_before before = tool_before();
     if (before.functions > 0)
         bc_output_remark(output, "note",
-                         "%.100s comes before the monitor for %d functions, %s among them: calls "
-                         "that it doesn't pass on are not in this report",
+                         "%.100s comes before the monitor for %d functions, such as %s",
                          before.name, before.functions, before.function);
     if (!asked->profile)
         return;
@@ -193,8 +187,7 @@ static void write_remarks(struct bc_output *output, const struct snapshot *snaps
     if (asked->coll || asked->comm)
         bc_output_remark(
             output, "note",
-            "the point-to-point messages inside collectives can't be seen from outside of the MPI "
-            "library: a collective counts as one operation");
+            "the messages inside collectives can't be seen: a collective counts as one operation");
 }
 
 static void write_head(struct bc_output *output, const struct snapshot *snapshot,
@@ -218,8 +211,8 @@ static int agreed(int value)
     return value;
 }
 
-/* Sends the rows of one rank after the other to rank 0, which writes them and adds them to `rows`.
-   `own` are this rank's rows. Collective. False on rank 0 if there is no memory for all of them. */
+/* Sends the rows of each rank to rank 0, which writes them and adds them to `rows`. Collective.
+   False on rank 0 without memory. */
 static bool write_each_rank(struct bc_output *output, struct rows *own, struct rows *rows,
                             const struct bc_job *job, MPI_Comm comm)
 {
@@ -259,8 +252,8 @@ static struct bc_output *begin_output(FILE *file)
     return output;
 }
 
-/* True, on all ranks of `comm`, if MPI has room for the communicators that other modules make for a
-   report at a time: those of the job's nodes and of the common clock. Collective. */
+/* True, on all ranks of `comm`, if MPI has room for the communicators of the nodes and of the
+   common clock. Collective. */
 static bool has_room(MPI_Comm comm)
 {
     enum { MADE_MAX = 3 };
@@ -273,8 +266,8 @@ static bool has_room(MPI_Comm comm)
     return count == MADE_MAX;
 }
 
-/* Finds the waiting of ranks. Without room the clocks can't be compared, which rooted collectives
-   need. Collective. */
+/* Finds the waiting of ranks. Without room for communicators the clocks can't be compared.
+   Collective. */
 static void find_late(struct rows *rows, const struct snapshot *snapshot, struct bc_job *job,
                       MPI_Comm comm)
 {
@@ -318,8 +311,8 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, struct 
                       : MPIX_MONITOR_SUCCESS;
 }
 
-/* The means of reports: a communicator, and the job as it is. Made in MPI_Init, when the program
-   can't have taken all communicators yet, and kept; else made for one report. */
+/* Means of reports: a communicator and the job. Made in MPI_Init and kept, or made for one
+   report. */
 static struct {
     MPI_Comm comm; /* MPI_COMM_NULL: not made, or given up */
     bool is_used;  /* by a report that is being written; under the monitor's lock */
@@ -341,7 +334,6 @@ static void make_comm(void)
         means.comm = own_comm_make(MPI_COMM_WORLD);
 }
 
-/* Makes the means of a report. False, on all ranks, without room for them. Collective. */
 static bool make_means(void)
 {
     make_comm();
@@ -386,7 +378,7 @@ void report_give_up_comm(void)
         BC_MPI(PMPI_Comm_free(&given_up));
 }
 
-/* Notes that the means are used: then no thread gives up the communicator. */
+/* Notes that the means are used: then no thread gives the communicator up. */
 static void set_used(bool is_used)
 {
     monitor_lock();

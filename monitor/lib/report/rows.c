@@ -14,7 +14,6 @@ static const char *const kind_names[] = {
 };
 static const char *const class_names[COMMUNICATION_CLASSES] = {"point-to-point", "collective"};
 
-/* Stands where a row has no communicator. */
 static const struct communicator no_communicator = {.name = "NA", .members = "NA", .order = 3};
 
 /* ---- the order of rows ----------------------------------------------------------------------- */
@@ -53,7 +52,6 @@ void rows_sort(struct rows *rows, int (*compare)(const void *, const void *))
 
 /* ---- the rows of this process ---------------------------------------------------------------- */
 
-/* The source of rows, and their destination. */
 struct source {
     const struct snapshot *snapshot;
     double tick_s;
@@ -62,7 +60,6 @@ struct source {
     int capacity;
 };
 
-/* Makes room for this many rows. False without memory. */
 static bool make_room(struct rows *rows, size_t count)
 {
     struct keyed_row *const larger = realloc(rows->rows, count * sizeof *larger);
@@ -71,8 +68,7 @@ static bool make_room(struct rows *rows, size_t count)
     return larger != NULL;
 }
 
-/* True if a reader may take the name that the program gave a communicator for one of MPI's, or for
-   what stands where there is none. */
+/* True if the program's name of a communicator is also one of MPI's, or NA. */
 static bool is_ambiguous(const struct communicator *communicator)
 {
     if (communicator->order != 2 || !communicator->origin.is_named)
@@ -85,7 +81,7 @@ static bool is_ambiguous(const struct communicator *communicator)
     return strcmp(communicator->name, no_communicator.name) == 0;
 }
 
-/* Writes the name of a communicator in a report: where its name isn't clear, also what made it. */
+/* Writes the name of a communicator, with the creating function if the name isn't clear. */
 static void write_name(char *text, size_t size, const struct communicator *communicator)
 {
     const int made = (int)strlen(communicator->made);
@@ -97,7 +93,6 @@ static void write_name(char *text, size_t size, const struct communicator *commu
         (void)snprintf(text, size, "%s", communicator->name);
 }
 
-/* Sets all numbers of a row to NA. */
 static void set_na(MPIX_Monitor_row *row)
 {
     for (size_t i = 0; i < monitor_report_table.count; i++) {
@@ -112,7 +107,7 @@ static void set_na(MPIX_Monitor_row *row)
     }
 }
 
-/* Adds a row in which nothing exists yet but its keys. NULL without memory. */
+/* Adds a row with its keys, all else NA. NULL without memory. */
 static MPIX_Monitor_row *add_row(struct source *source, enum row_kind kind,
                                  const struct communicator *communicator, int operation,
                                  const char *operation_name)
@@ -149,14 +144,12 @@ void rows_set_mean(MPIX_Monitor_row *row)
     row->mean_us = row->completed > 0 ? row->total_s * 1e6 / (double)row->completed : NAN;
 }
 
-/* Sets this rank's time. */
 static void set_total(MPIX_Monitor_row *row, double total_s)
 {
     row->total_s = row->slowest_s = total_s;
     row->slowest_rank = row->rank;
 }
 
-/* Adds counts, without times. */
 static void add_counts(struct count *sum, const struct count *count)
 {
     sum->calls += count->calls;
@@ -215,7 +208,6 @@ static void add_operations(struct source *source, enum row_kind kind, enum opera
     }
 }
 
-/* Adds a row of a communicator's operations of one class, or of all. */
 static void add_group(struct source *source, int number, const char *name,
                       const struct communicator *communicator, struct span span,
                       const struct count *sum)
@@ -291,7 +283,6 @@ static void add_communicator(struct source *source, const struct communicator *c
         add_workload(source, communicator, counts);
 }
 
-/* Adds the counts of services since the snapshot's start. */
 static void add_services(struct source *source)
 {
     struct services *const services = malloc(sizeof *services);
@@ -319,7 +310,6 @@ static void add_services(struct source *source)
     free(services);
 }
 
-/* Adds operations by their size: a row for each power of two. */
 static void add_sizes(struct source *source)
 {
     const struct size_table *const table = &source->snapshot->sizes;
@@ -347,7 +337,7 @@ static void add_sizes(struct source *source)
     }
 }
 
-/* Adds the time inside MPI of this process, all its threads together. */
+/* Adds the time inside MPI of all threads of this process. */
 static void add_total(struct source *source)
 {
     MPIX_Monitor_row *const row = add_row(source, KIND_TOTAL, &no_communicator, 0, "MPI");

@@ -1,6 +1,6 @@
 /*
- * The rows of a report, and those of this process, from its counts. See waiting.h and gather.h for
- * what other ranks add. All functions are local.
+ * Rows of a report, made from the counts of this process. waiting.h and gather.h add the other
+ * ranks. All functions are local.
  */
 #pragma once
 
@@ -18,8 +18,8 @@ enum row_kind {
     KIND_TOTAL,
 };
 
-/* A row and its sort key. Rows of two ranks are merged if their kinds, identities, operations and
-   names of operations are the same. */
+/* Row and its sort key. Rows of two ranks are merged if their kinds, identities, operations and
+   operation names are equal. */
 struct keyed_row {
     enum row_kind kind;
     int order;         /* of the communicator, see communicators.h */
@@ -28,32 +28,29 @@ struct keyed_row {
     MPIX_Monitor_row row;
 };
 
-/* The rows of one snapshot, sorted by kind, then communicator (order, name, members, identity),
-   then operation. */
+/* Rows of one snapshot, sorted by kind, communicator (order, name, members, identity),
+   operation. */
 struct rows {
     struct keyed_row *rows; /* freed by rows_free */
     int count;
     bool incomplete;     /* for want of memory */
     double seconds;      /* length of the snapshot; of all ranks: the longest */
     warning_cases cases; /* of all ranks: their sums */
-    /* Of a report with a common clock, the same on all ranks: how often the ranks' clocks were
-       compared, by how much a clock may have been off then at most, and the calls of rooted
-       collectives in which waiting isn't known all the same. */
+    /* With a common clock, the same on all ranks: comparisons of the clocks, their max error,
+       and calls of rooted collectives whose waiting is unknown. */
     int clock_comparisons;
     double clock_error_ns;
     int64_t untold_rooted;
 };
 
-/* Makes the rows that the handle of an ended snapshot asks for, with this process's rank. Local,
-   but MPI must be initialised. False without memory: then there are no rows, and `incomplete` tells
-   rows_gather. */
+/* Makes the rows that the handle of an ended snapshot asks for. MPI must be initialised. False
+   without memory: then there are no rows, and `incomplete` is set. */
 bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows);
 
-/* Compares in the order in which rows are merged: those that compare equal are one row. Names and
-   members don't count: processes may name a communicator differently. For rows_sort. */
+/* Compares in the order of merging: equal rows are merged. Names and members don't count. */
 int rows_compare_identities(const void *first, const void *second);
 
-/* Compares in the order of reports. For rows_sort. */
+/* Compares in the order of reports. */
 int rows_compare_in_report(const void *first, const void *second);
 
 void rows_sort(struct rows *rows, int (*compare)(const void *, const void *));

@@ -1,12 +1,12 @@
-/* Another tool that wraps MPI functions, in the same process. */
+/* Tool in the same process that wraps MPI functions. */
 #pragma once
 
-/* A library, or the program, whose definitions of MPI functions come before the monitor's. */
+/* Library, or program, whose definitions of MPI functions precede the monitor's. */
 struct tool_before {
     const char *name;     /* its file */
-    int functions;        /* of those that the monitor wraps: how many; 0: there is no such tool */
+    int functions;        /* number of those that the monitor wraps; 0: there is no such tool */
     const char *function; /* the first of them */
 };
 
-/* Finds the first such tool, by the functions that the monitor wraps. Local. */
+/* Finds the first such tool. Local. */
 struct tool_before tool_before(void);

@@ -18,7 +18,8 @@ static void make_ready(void)
     communicators_start();
 }
 
-/* Makes ready for snapshots: without one the monitor sends nothing, not even to itself. */
+/* Measures the monitor and MPI's requests. Without a snapshot the monitor sends nothing, not
+   even to itself. */
 static void measure(void)
 {
     if (communicators_have_room(1))
@@ -37,9 +38,6 @@ bool mpi_is_there(void)
     return true;
 }
 
-/* ---- places of snapshots --------------------------------------------------------------------- */
-
-/* Active snapshots, and the rows of the last ones that ended. */
 enum { KEPT_MAX = 64, PLACES_MAX = MPIX_MONITOR_ACTIVE_MAX + KEPT_MAX };
 
 struct place {
@@ -62,7 +60,7 @@ static struct place *find_place(int64_t serial)
     return NULL;
 }
 
-/* Returns an empty place, emptied of the oldest rows if need be. NULL if no place has rows. */
+/* Returns an empty place, if need be that of the oldest rows. NULL if no place has rows. */
 static struct place *make_place(void)
 {
     struct place *oldest = NULL;
@@ -80,8 +78,8 @@ static struct place *make_place(void)
     return oldest;
 }
 
-/* Writes a line on stderr, once a job: without a report, only a program that asks would learn that
-   its handle asks for nothing. */
+/* Writes a line on stderr, once a job: without a report, the program wouldn't learn that its
+   handle asks for nothing. */
 static void say_if_nothing_is_monitored(const MPIX_Monitor *handle)
 {
     static bool said;
@@ -95,7 +93,6 @@ static void say_if_nothing_is_monitored(const MPIX_Monitor *handle)
         (void)fprintf(stderr, "mpirtmon: warning: %s\n", warnings.warning[0].text);
 }
 
-/* Makes the snapshot active. False if too many are. */
 static bool start(struct snapshot *snapshot)
 {
     communicators_enter_remembered();
@@ -113,8 +110,8 @@ static bool start(struct snapshot *snapshot)
     return started;
 }
 
-/* Gives the snapshot a place and the request its number. False if all places belong to snapshots
-   that other threads are ending. */
+/* Gives the snapshot a place and the request its number. False if other threads are ending the
+   snapshots of all places. */
 static bool enter(struct snapshot *snapshot, MPIX_Monitor_request *request)
 {
     (void)pthread_mutex_lock(&places_lock);
@@ -148,7 +145,6 @@ INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *h
     return MPIX_MONITOR_SUCCESS;
 }
 
-/* Takes an active snapshot out of its place, to end it. */
 static int take_snapshot(const MPIX_Monitor_request *request, const MPIX_Monitor *handle,
                          struct snapshot **snapshot)
 {
@@ -199,8 +195,8 @@ INTERPOSED int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *han
     return error;
 }
 
-/* Locks the places, whatever it returns, checks the arguments of a function that copies something
-   of an ended snapshot, and finds the snapshot's place. */
+/* Locks the places, also if it fails, checks the arguments, and finds the place of an ended
+   snapshot. */
 static int lock_ended(const MPIX_Monitor_request *request, const void *copies, int capacity,
                       const int *count, const struct place **place)
 {

@@ -1,5 +1,5 @@
 /*
- * Snapshots, for the library itself, in addition to mpirtmon.h. All functions are local.
+ * Snapshots, for the library itself. All functions are local.
  */
 #pragma once
 
@@ -10,13 +10,13 @@
 /* True if MPI is initialised and not finalised. Then the monitor is ready. */
 bool mpi_is_there(void);
 
-/* Ends the snapshots that are still active, without a report and with a line on stderr. Call it
-   before MPI is finalised. */
+/* Ends the active snapshots without a report, with a line on stderr. Call it before MPI is
+   finalised. */
 void monitors_abandon(void);
 
-/* Ends them without a line. Returns how many there were. */
+/* Ends the active snapshots without a line. Returns their number. */
 int monitors_drop(void);
 
-/* Makes an active snapshot count nothing from now on, or go on: the time between is none of its
-   own, and what was in flight when it went off counts as not completed. False if it can't go on. */
+/* Stops an active snapshot, or continues it. The time in between is not its own, and operations
+   in flight at the stop count as not completed. False if it can't continue. */
 bool monitor_switch(const MPIX_Monitor_request *request, bool on);

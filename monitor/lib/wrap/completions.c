@@ -1,6 +1,6 @@
 /*
- * Wrappers of the functions that complete operations by their requests, start persistent ones,
- * cancel and free.
+ * Wrappers of functions that complete operations by their requests, start persistent ones, cancel
+ * and free.
  */
 #include "monitor/lib/count/calls.h"
 #include "monitor/lib/count/followed.h"
@@ -8,13 +8,11 @@
 
 #include <stdlib.h>
 
-/* ---- completing ------------------------------------------------------------------------------ */
-
 enum { MANY = 64 }; /* requests that have room on the stack */
 
-/* Wrapper of a function that completes, of `count` requests, the `completed` ones of these indices
-   (NULL: the first ones). It has room on the stack for `most`.
-   NOLINTBEGIN(bugprone-macro-parentheses) */
+/* Wrapper of a function that completes, of `count` requests, the `completed` ones of these
+   indices (NULL: the first ones), with room on the stack for `most`. NOLINTBEGIN(bugprone-macro-
+   parentheses) */
 #define COMPLETES(Name, most, parameters, arguments, count, requests, completed, indices)          \
     INTERPOSED int MPI_##Name parameters                                                           \
     {                                                                                              \
@@ -59,8 +57,6 @@ COMPLETES(Testsome, MANY,
           (count, requests, completed, indices, status), count, requests, *completed, indices)
 /* NOLINTEND(bugprone-macro-parentheses) */
 
-/* ---- starting, cancelling and freeing -------------------------------------------------------- */
-
 INTERPOSED int MPI_Cancel(MPI_Request *request)
 {
     struct mpi_call call;
@@ -77,8 +73,8 @@ INTERPOSED int MPI_Request_free(MPI_Request *request)
     return other_left(&call, entered, next.Request_free(request));
 }
 
-/* Begins the operation that a start of this request begins. False if the request isn't known or its
-   operations aren't monitored. */
+/* Begins the operation of a start. False if the request is unknown or its operations aren't
+   monitored. */
 static bool begin_start(MPI_Request request, struct operation *operation)
 {
     monitor_lock();
@@ -92,13 +88,12 @@ static bool begin_start(MPI_Request request, struct operation *operation)
            begin_if_monitored(operation, plan.kind, plan.communicator, plan.sent, plan.receives);
 }
 
-/* A request of MPI_Startall. */
 struct started {
     bool begins; /* an operation, which is monitored */
     struct operation operation;
 };
 
-/* Ends an MPI_Startall that returned `error` and started `begun` operations of these requests. */
+/* Ends an MPI_Startall that started `begun` operations. */
 static void all_started(const struct mpi_call *call, struct started *started, int count,
                         const MPI_Request *requests, int error, int begun)
 {

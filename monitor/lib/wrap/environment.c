@@ -15,8 +15,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- words ----------------------------------------------------------------------------------- */
-
 struct word {
     const char *name; /* ends in "=" if a value follows */
     size_t flag;      /* without `set`: the flag's offset in the handle */
@@ -94,9 +92,7 @@ static bool set_word(struct environment *environment, const struct word *word, c
     return true;
 }
 
-/* ---- the list of words ----------------------------------------------------------------------- */
-
-/* Returns the word that the text is up to the next comma or the end. NULL if it is none. */
+/* Returns the word before the next comma or the end. NULL if it is none. */
 static const struct word *find_word(const char *text)
 {
     const size_t length = strcspn(text, ",");
@@ -110,7 +106,7 @@ static const struct word *find_word(const char *text)
     return NULL;
 }
 
-/* Returns the length of a word. A file's name may have commas that no other word follows. */
+/* Returns the length of a word. The name of a file may have commas, unless a word follows. */
 static size_t length_of(const char *text, const struct word *word)
 {
     size_t length = strcspn(text, ",");
@@ -167,8 +163,6 @@ bool environment_parse(const char *text, struct environment *environment, struct
     return good;
 }
 
-/* ---- the report's file ----------------------------------------------------------------------- */
-
 static struct {
     bool started, is_off;
     int rank;
@@ -183,7 +177,7 @@ bool environment_asks(void)
     return text != NULL && text[0] != '\0';
 }
 
-/* Makes this line all that is in the file. A pipe can't be truncated and keeps its lines. */
+/* Replaces the content of the file by this line. A pipe keeps its lines. */
 static void write_note(FILE *file, const char *reason)
 {
     rewind(file);
@@ -209,7 +203,6 @@ void environment_note(const char *reason)
     (void)fclose(file);
 }
 
-/* Opens the file of rank 0's report. */
 static bool open_output(struct bc_error *error)
 {
     char *const name = run.environment.output;
@@ -238,9 +231,7 @@ static bool open_output(struct bc_error *error)
     return true;
 }
 
-/* ---- the monitor of the whole run ------------------------------------------------------------ */
-
-/* Reads the variable and opens the file, on rank 0. False with a line on stderr without them. */
+/* Reads the variable and opens the file, on rank 0. False, with a line on stderr, if it can't. */
 static bool read_variable(void)
 {
     struct bc_error error = {""};
@@ -251,7 +242,7 @@ static bool read_variable(void)
     return false;
 }
 
-/* Takes rank 0's settings. Collective; ends all processes if they are wrong. */
+/* Takes rank 0's settings, or ends all processes if they are wrong. Collective. */
 static void share_settings(void)
 {
     struct {
@@ -273,7 +264,7 @@ static void share_settings(void)
     run.environment.handle = settings.handle;
 }
 
-/* True if all ranks have the monitor; from then on they may talk. */
+/* True if all ranks have the monitor. Then they may communicate. */
 static bool are_all_there(void)
 {
     int ranks;
@@ -292,7 +283,7 @@ static bool are_all_there(void)
     return true;
 }
 
-/* Monitors nothing, for a reason that a line has told. The file tells it, too. */
+/* Gives the monitor up, with the reason in the report's file. */
 static void give_up(const char *reason)
 {
     (void)monitors_drop();

@@ -1,7 +1,6 @@
 /*
- * A monitor of the whole run, for programs without a change: the variable MPIRT_MONITOR, the same
- * on all ranks, whose words monitor/README.md describes. A wrong word or a file that can't be
- * written ends the job in MPI_Init: one line on stderr, exit status 2.
+ * Monitor of the whole run, for unchanged programs: the variable MPIRT_MONITOR, whose words
+ * monitor/README.md describes.
  *
  * Processes that a program spawns have their own MPI_COMM_WORLD and report: FILE.spawned-PID, with
  * the process number of their rank 0.
@@ -16,29 +15,28 @@ struct environment {
     char output[4096]; /* empty: stderr */
 };
 
-/* Parses the variable's text, in any locale. False with the error set, which names the word and
-   what would do. Local. */
+/* Parses the variable's text, in any locale. False with the error set. Local. */
 bool environment_parse(const char *text, struct environment *environment, struct bc_error *error);
 
-/* True if the variable asks for a report. If not, the monitor of the whole run does nothing. */
+/* True if the variable asks for a report. */
 bool environment_asks(void);
 
-/* Writes into the file that the variable names, if there is such a file, that there is no report,
-   and why: an earlier one must not look like this run's. NULL: not yet. Local, also without MPI. */
+/* Replaces the content of the variable's file, if it exists, by a line that there is no report,
+   and why (NULL: not yet), so an earlier report isn't taken for this run's. Local, also without
+   MPI. */
 void environment_note(const char *reason);
 
-/* Starts a monitor if the variable is set on this rank and all others. If it is set on some ranks
-   only, or these alone have the library, nothing is monitored, which a line on stderr says, and
-   nothing is sent. Call it once, when MPI is initialised, and presence_begin before that. Returns
-   whether it has started. */
+/* Starts the monitor if all ranks have the library and the variable. Otherwise a line on stderr
+   reports that nothing is monitored, and nothing is sent. Call presence_begin before MPI_Init,
+   and this once after it. Returns whether it has started. */
 bool environment_start(void);
 
-/* True if that monitor is active, or switched off. Local. */
+/* True if the monitor is active, or switched off. Local. */
 bool environment_runs(void);
 
-/* Switches that monitor off or on again: what happens in between doesn't count. Local. */
+/* Switches the monitor off or on again. Nothing in between counts. Local. */
 void environment_switch(bool on);
 
-/* Ends that monitor and writes its report; a line on stderr says if the report is lost. Collective
-   over MPI_COMM_WORLD where it runs; call it before MPI is finalised. */
+/* Ends the monitor and writes its report. A line on stderr reports a lost report. Collective
+   over MPI_COMM_WORLD where the monitor runs; call it before MPI is finalised. */
 void environment_end(void);

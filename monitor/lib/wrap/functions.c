@@ -1,18 +1,17 @@
-/* The wrappers, most from the rows of functions.def; completions.c and life.c have others. */
+/* Wrappers of most functions, from the rows of functions.def. completions.c and life.c have the
+   others. */
 #include "monitor/lib/count/calls.h"
 #include "monitor/lib/count/windows.h"
 #include "monitor/lib/report/report.h"
 #include "monitor/lib/wrap/next.h"
 
-/* Finds the definitions first where the constructor of another library calls MPI. */
+/* Finds the definitions first if the constructor of another library calls MPI. */
 static bool is_found_and_monitored(bool is_found)
 {
     if (__builtin_expect(!is_found, 0))
         find_next_definitions();
     return is_monitored(CLASS_CALLS);
 }
-
-/* ---- what rows of functions.def use ---------------------------------------------------------- */
 
 enum { SENDS_ONLY = false, RECEIVES = true };
 
@@ -22,7 +21,7 @@ static bool is_root(const struct communicator *on, int root)
     return on->is_inter ? root == MPI_ROOT : root == on->rank;
 }
 
-/* True if this process sends to the root, possibly to itself. In an intercommunicator only the
+/* True if this process sends to the root, possibly itself; in an intercommunicator, only the
    other group does. */
 static bool contributes(const struct communicator *on, int root)
 {
@@ -39,14 +38,13 @@ static int present_neighbours(const struct communicator *on)
     return on->neighbours - __builtin_popcountll(on->absent);
 }
 
-/* Returns one of the counts of several blocks: `size` is that of an int or of an MPI_Count. */
+/* Returns one of several counts, of the size of an int or of an MPI_Count. */
 static int64_t count_at(const void *counts, size_t size, int block)
 {
     return size == sizeof(int) ? ((const int *)counts)[block] : ((const MPI_Count *)counts)[block];
 }
 
-/* Returns the bytes of the blocks for several peers, without the `absent` ones. They have one
-   datatype, or one each. */
+/* Returns the bytes of the blocks for several peers, except the `absent` ones. */
 static int64_t bytes_of_blocks(int blocks, uint64_t absent, const void *counts, size_t size,
                                const MPI_Datatype datatypes[], bool of_each)
 {
@@ -62,11 +60,9 @@ static int64_t bytes_of_blocks(int blocks, uint64_t absent, const void *counts, 
     return of_each || elements == 0 ? bytes : elements * bytes_of(1, datatypes[0]);
 }
 
-/* Returns the mean of several blocks that have this size together, rounded down. */
 static int64_t mean_of(int64_t bytes, int blocks) { return blocks > 0 ? bytes / blocks : 0; }
 
-/* True if each other process of the communicator has data for this one: the sizes of what it
-   receives, with one datatype or one each. */
+/* True if each other process of the communicator has data for this one. */
 static bool needs_all(const struct communicator *on, const void *counts, size_t size,
                       const MPI_Datatype datatypes[], bool of_each)
 {
@@ -77,9 +73,7 @@ static bool needs_all(const struct communicator *on, const void *counts, size_t 
     return of_each || bytes_of(1, datatypes[0]) > 0;
 }
 
-/* ---- what wrappers do before and after the call ---------------------------------------------- */
-
-/* Counts a one-sided operation whose call has returned `error`, which this returns, too. */
+/* Counts a one-sided operation. Returns `error`, the result of its call. */
 static int one_sided_returned(struct operation *operation, int error, MPI_Win win, int target)
 {
     if (target == MPI_PROC_NULL)
@@ -103,7 +97,7 @@ static int synchronisation_returned(struct mpi_call *call, const struct ending *
     return error;
 }
 
-/* A collective that makes something, which the monitor remembers inside of the call. */
+/* Collective that makes something, which the monitor remembers inside of the call. */
 struct making {
     bool monitored;
     struct operation operation;
@@ -137,7 +131,6 @@ static int making_posted(struct making *making, int error, MPI_Request request)
     return making->monitored ? operation_posted(&making->operation, error, request) : error;
 }
 
-/* The communicator of a matched message is that of its probe. */
 static struct handle_map message_communicators = HANDLE_MAP(12);
 
 static void message_found(MPI_Message message, MPI_Comm comm)
@@ -148,7 +141,7 @@ static void message_found(MPI_Message message, MPI_Comm comm)
     monitor_unlock();
 }
 
-/* Begins the receive of a message, if receives are monitored. Forgets the message in any case. */
+/* Begins the receive of a message, if receives are monitored, and forgets the message. */
 static bool begin_matched(struct operation *operation, enum operation_kind kind,
                           MPI_Message message)
 {
@@ -181,10 +174,8 @@ typedef int RANGE[3]; /* of ranks: the first, the last and the step */
 #include "monitor/lib/wrap/wrap.h"
 #endif
 
-/* ---- freeing communicators ------------------------------------------------------------------ */
-
-/* The communicator stays known until it is freed: the program's functions that delete its
-   attributes may still use it. */
+/* Frees a communicator, which stays known until it is freed, since the program's functions that
+   delete its attributes may use it. */
 static int free_communicator(enum operation_kind kind, int (*free_it)(MPI_Comm *), MPI_Comm *comm)
 {
     const MPI_Comm freed = *comm;
@@ -209,8 +200,9 @@ INTERPOSED int MPI_Comm_disconnect(MPI_Comm *comm)
     return free_communicator(OPERATION_Comm_disconnect, next.Comm_disconnect, comm);
 }
 
-/* Frees around the monitor: of tools that come before it, of layers for other languages. They don't
-   count, but a handle that was remembered is no longer valid. The monitor's own come here, too. */
+/* Wrap frees around the monitor, of tools before it and of layers for other languages, so a
+   handle that was remembered isn't used. They don't count. The monitor's own frees come here,
+   too. */
 static int free_around(int (*free_it)(MPI_Comm *), MPI_Comm *comm)
 {
     const MPI_Comm freed = *comm;
@@ -231,9 +223,6 @@ INTERPOSED int PMPI_Comm_disconnect(MPI_Comm *comm)
     return free_around(freeing_around.Comm_disconnect, comm);
 }
 
-/* ---- fences and the freeing of windows ------------------------------------------------------- */
-
-/* A fence or the freeing of a window, before and after its call. */
 struct closing {
     struct ending ending;
     struct operation operation;

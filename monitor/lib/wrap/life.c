@@ -35,7 +35,6 @@ static void refuse_other_library(void)
     _exit(2);
 }
 
-/* Begins MPI_Init. */
 static uint64_t begin(void)
 {
     refuse_other_library();
@@ -45,7 +44,6 @@ static uint64_t begin(void)
     return ticks_now();
 }
 
-/* Ends MPI_Init or MPI_Init_thread, entered at entry_ticks, which returns `error`. */
 static int initialised(enum operation_kind kind, int error, uint64_t entry_ticks)
 {
     const uint64_t exit_ticks = ticks_now();
@@ -54,10 +52,8 @@ static int initialised(enum operation_kind kind, int error, uint64_t entry_ticks
     return error;
 }
 
-/* ---- programs without a report --------------------------------------------------------------- */
-
-/* Marks a report of an earlier run, which must not look like this one's, however this one ends.
-   Only in jobs: a program that was started by hand may be one that reads the report, say. */
+/* Marks the report of an earlier run, so it isn't taken for this run's. Only in jobs: a program
+   started by hand may be a reader of the report. */
 __attribute__((constructor)) static void mark_old_report(void)
 {
     if (environment_asks() && bc_launcher_processes() > 0 && bc_launcher_is_first() &&
@@ -68,7 +64,7 @@ __attribute__((constructor)) static void mark_old_report(void)
 #define AROUND                                                                                     \
     "Fortran's mpi_f08 with MPICH, all Fortran with Open MPI, and MPI opened with dlopen do that"
 
-/* Returns why there is no report though MPI was used, as far as was seen; NULL: none is missing. */
+/* Returns why there is no report, as far as was seen; NULL: none is missing. */
 static const char *find_reason(void)
 {
     int is_used = 0, has_ended = 0;
@@ -83,8 +79,8 @@ static const char *find_reason(void)
     return NULL;
 }
 
-/* Tells a user who asked for a monitor why there is no report. A Fortran layer that calls the MPI
-   library behind its C functions can't be seen from here, nor another tool's calls of PMPI_. */
+/* Tells the user why there is no report. Calls of a Fortran layer behind MPI's C functions can't
+   be seen from here, nor another tool's calls of PMPI_. */
 __attribute__((destructor)) static void say_why_there_is_no_report(void)
 {
     const char *const reason = environment_asks() && bc_launcher_is_first() ? find_reason() : NULL;
@@ -96,8 +92,6 @@ __attribute__((destructor)) static void say_why_there_is_no_report(void)
                   before.name);
     environment_note(reason);
 }
-
-/* ---- wrappers -------------------------------------------------------------------------------- */
 
 INTERPOSED int MPI_Init(int *argc, char ***argv)
 {
@@ -112,8 +106,7 @@ INTERPOSED int MPI_Init_thread(int *argc, char ***argv, int required, int *provi
                        entry_ticks);
 }
 
-/* Counts the time that MPI_Finalize takes until all ranks are there. Its time after that is in no
-   report. */
+/* Counts the time of MPI_Finalize until all ranks are there. */
 static void wait_for_all(void)
 {
     struct mpi_call call;
@@ -134,8 +127,8 @@ INTERPOSED int MPI_Finalize(void)
     return error;
 }
 
-/* 0 switches the monitor of the whole run off, 1 on again; tools below may know other levels. What
-   comes behind the level can't be passed on. Both calls count. */
+/* Wraps the switch of the monitor of the whole run (0: off, 1: on). Arguments behind the level
+   can't be passed on. Both calls count. */
 INTERPOSED int MPI_Pcontrol(const int level, ...)
 {
     struct mpi_call call;

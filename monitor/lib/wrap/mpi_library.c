@@ -6,8 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- the ABI --------------------------------------------------------------------------------- */
-
 int abi_of_build(void)
 {
     /* A header of a library's own ABI has no MPI_ABI_VERSION, or -1. */
@@ -35,9 +33,9 @@ int abi_of_library(const char *library, int standard_version)
     return ABI_OTHER;
 }
 
-/* The major version of the standard's ABI of the library that the program's calls reach; 0 without
-   one. A library of that ABI may be loaded beside it, since this monitor, or something else in the
-   process, was built with it: only the one that also answers the other calls counts. */
+/* Returns the major version of the standard's ABI of the library that the program's calls reach;
+   0 without one. A library of that ABI may also be in the process for another user, so only one
+   that answers the other calls counts. */
 static int standard_version(void)
 {
     void *const get_version = dlsym(RTLD_DEFAULT, "PMPI_Abi_get_version");
@@ -80,9 +78,7 @@ const char *abi_name(int abi, char *text, size_t size)
     return text;
 }
 
-/* ---- who needs MPI --------------------------------------------------------------------------- */
-
-/* True for MPI libraries of all languages: libmpi.so, libmpich.so, libmpi_mpifh.so, ... */
+/* True for MPI libraries of all languages: libmpi.so, libmpich.so, libmpi_mpifh.so. */
 static bool is_mpi(const char *path)
 {
     const char *const slash = strrchr(path, '/');
@@ -96,7 +92,7 @@ static const void *pointer_to(ElfW(Addr) address)
     return pointer;
 }
 
-/* True if an object's list of the libraries that it needs has an MPI library. */
+/* True if an object needs an MPI library. */
 static bool needs_mpi(const ElfW(Dyn) * entries, ElfW(Addr) base)
 {
     const char *names = NULL;
@@ -113,7 +109,7 @@ static bool needs_mpi(const ElfW(Dyn) * entries, ElfW(Addr) base)
 }
 
 /* Looks at an object for dl_iterate_phdr, which ends at the first one that needs MPI. MPI
-   libraries, and this one, whose file's name begins like theirs, don't count. */
+   libraries, and this one, don't count. */
 static int look_at_object(struct dl_phdr_info *object, size_t size, void *unused)
 {
     (void)size, (void)unused;

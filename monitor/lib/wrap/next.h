@@ -1,4 +1,4 @@
-/* The definitions of MPI functions between which the monitor stands: its own and the next ones. */
+/* Definitions of MPI functions around the monitor. */
 #pragma once
 
 #include <mpi.h>
@@ -6,18 +6,16 @@
 /* Marks what the library shows to programs; all other names are hidden. */
 #define INTERPOSED __attribute__((visibility("default")))
 
-/* MPI 4.1 deprecates these, so that an mpi.h may lack them; programs that were compiled with
-   another one call them still. */
+/* MPI 4.1 deprecates these, so an mpi.h may lack them, but older programs call them. */
 int MPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count);
 int MPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count);
 int MPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent);
 int MPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent);
 int MPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size);
 
-/* The next definition of each MPI function that the monitor wraps, next.Wait of MPI_Wait.
-   Interposers stack: each calls the next definition; the last one is the MPI library's. What the
-   monitor itself asks MPI goes to PMPI_. Filled when the library is loaded. Programs also call what
-   newer versions of MPI deprecate. */
+/* Next definition of each MPI function that the monitor wraps, next.Wait of MPI_Wait.
+   Interposers stack: each calls the next definition, and the last one is MPI's. The monitor's
+   own calls go to PMPI_. Set when the library is loaded. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 extern struct next_mpi {

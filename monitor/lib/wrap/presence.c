@@ -11,19 +11,16 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* For other ranks; those of a job leave MPI_Init at nearly the same time. */
+/* Limit for the other ranks, which leave MPI_Init at nearly the same time. */
 enum { WAIT_S = 10 };
 #define WAIT_NS (WAIT_S * INT64_C(1000000000))
 
-/* ---- the job --------------------------------------------------------------------------------- */
-
-/* Hashes the text with its end. */
 static uint64_t hash_text(uint64_t so_far, const char *text)
 {
     return hash(so_far, text, strlen(text) + 1);
 }
 
-/* Reads a file of /proc, up to room - 2 bytes, and ends it with two zeros. Returns its length. */
+/* Reads up to room - 2 bytes of a file of /proc, ended by two zeros. Returns the length. */
 static size_t read_process(long process, const char *name, char *text, size_t room)
 {
     char file[64];
@@ -36,8 +33,8 @@ static size_t read_process(long process, const char *name, char *text, size_t ro
     return length;
 }
 
-/* Returns field 4 of its stat file, behind "(NAME) S", where NAME may have parentheses; 0 if it is
-   not known. */
+/* Returns the parent: field 4 of the stat file, behind "(NAME) S", where NAME may have
+   parentheses. 0 if it is unknown. */
 static long parent_of(long process)
 {
     char text[1024];
@@ -52,9 +49,8 @@ static bool ends_in(const char *text, const char *end)
     return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-/* Hydra, the launcher of MPICH and others, has no number for a job. But its proxy on each node,
-   from which the ranks descend, was started with the port of mpirun, and with the number of the
-   group of processes. */
+/* Hashes the words of Hydra's proxy, from which the ranks of MPICH descend: the port of mpirun
+   and the number of the process group. Hydra has no number for a job. */
 static uint64_t hash_proxy(uint64_t so_far)
 {
     enum { GENERATIONS = 8 };
@@ -72,7 +68,7 @@ static uint64_t hash_proxy(uint64_t so_far)
     return so_far;
 }
 
-/* Hashes what is the same on all ranks of a job, and different in jobs that run at a time. */
+/* Hashes all that is equal on the ranks of a job, and different in jobs at the same time. */
 static uint64_t hash_job(uint64_t so_far)
 {
     static const char *const variables[] = {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID",
@@ -82,8 +78,6 @@ static uint64_t hash_job(uint64_t so_far)
             so_far = hash_text(so_far, getenv(variables[i]));
     return hash_proxy(so_far);
 }
-
-/* ---- marks and the decision ------------------------------------------------------------------ */
 
 static char folder[4096], marks[sizeof folder + 64], decision[sizeof marks + 8];
 static bool has_files;
@@ -109,8 +103,7 @@ void presence_end(void)
     (void)unlink(decision);
 }
 
-/* Writes the byte of this rank. Synchronous, so that NFS writes no more than this byte. False if it
-   can't be written. */
+/* Writes the byte of this rank, synchronously, so NFS writes no other byte. False if it can't. */
 static bool leave_mark(int rank)
 {
     const int file =
@@ -122,8 +115,8 @@ static bool leave_mark(int rank)
     return written;
 }
 
-/* Sets the ranks that have left no mark; NFS shows what others wrote when a file is opened. Returns
-   how many these are. */
+/* Finds the ranks without a mark, whose number it returns. NFS shows the writes of others when a
+   file is opened. */
 static int find_absent(int ranks, int *absent)
 {
     int count = 0;
@@ -147,7 +140,6 @@ static enum answer read_decision(void)
     return length == 3 && strncmp(text, "all", 3) == 0 ? ALL_THERE : NOT_ALL_THERE;
 }
 
-/* Sleeps, a bit longer each time. */
 static void pause_before_look(int64_t *pause_ns)
 {
     bc_sleep_ns(*pause_ns);
@@ -155,9 +147,9 @@ static void pause_before_look(int64_t *pause_ns)
         *pause_ns += *pause_ns / 2;
 }
 
-/* Decides, unless it was decided before: when all marks are there, or this rank has waited too
-   long. The decision is looked for only then: NFS remembers for half a minute that a file isn't
-   there. A rank that can't write it waits for another one's. */
+/* Decides, unless another rank has: when all marks are there, or this rank has waited too long.
+   It looks for the decision only then, since NFS remembers for half a minute that a file isn't
+   there. A rank that can't write the decision waits for another one's. */
 static enum answer decide(int ranks, int *absent)
 {
     int64_t end_ns = bc_source_monotonic_ns() + WAIT_NS;

@@ -1,14 +1,12 @@
 /*
- * Finds whether all ranks of the job have the monitor, and the variable MPIRT_MONITOR with the same
- * words.
+ * Presence of the monitor on all ranks of the job, with the same words in MPIRT_MONITOR.
  *
- * A message, a collective's too, may be received by the program of a rank without the monitor, so
- * MPI can't be asked. Each rank leaves a mark in a file of the working directory, which all ranks
- * have in common, `.mpirtmon-` and a number that is the job's (of what the launcher tells, and of
- * the words). Who sees the marks of all decides that they are there; who has waited too long, that
- * they aren't. The decision is a symbolic link, which only the first of them can make: all follow
- * it. A rank that comes late, or files that are seen late, can make the answer no, but never
- * different ones. All functions are local, and none calls MPI.
+ * MPI can't be asked, since the program of a rank without the monitor may receive the message.
+ * Each rank leaves a mark in a file of the shared working directory, `.mpirtmon-` and a number
+ * made of the launcher's variables and the words. A rank that sees all marks decides that all are
+ * there. A rank that has waited too long decides that they aren't. The decision is a symbolic
+ * link, which only the first rank can make and all follow. A late rank can make the answer no, but
+ * never different answers. All functions are local, and none calls MPI.
  */
 #pragma once
 
@@ -16,15 +14,14 @@
 
 #include <stdbool.h>
 
-/* Call it before MPI_Init, with the variable's words: removes what a job that was killed has left.
-   MPI_Init returns when all ranks have called it, so no mark of this job is among that. */
+/* Removes the files of a job that was killed. Call it before MPI_Init, with the variable's
+   words: no rank leaves its mark before all ranks have called it. */
 void presence_begin(const char *words);
 
-/* True if all are there: the same on all ranks that have the monitor. Waits for the others for up
-   to 10 s. If not, the error says who isn't there, but only on the lowest rank that is; elsewhere
-   its text is empty. */
+/* True if all are there, the same on all ranks that have the monitor. Waits up to 10 s. If not,
+   the error names the absent ranks on the lowest rank that is there, and is empty elsewhere. */
 bool presence_agree(int rank, int ranks, struct bc_error *error);
 
-/* Removes the files. Call it when all ranks have come back from presence_agree: where the answer
-   was no, after MPI_Finalize. */
+/* Removes the files. Call it when all ranks have returned from presence_agree. If the answer was
+   no, that is after MPI_Finalize. */
 void presence_end(void);

@@ -1,20 +1,19 @@
 /*
- * The wrappers of functions.def. functions.c includes this twice, so it has no include guard, and
- * defines COUNT, DISPLACEMENT, FUNCTION, NEXT and LARGE_COUNTS.
+ * Wrappers of functions.def. functions.c includes this file twice, so it has no guard, and defines
+ * COUNT, DISPLACEMENT, FUNCTION, NEXT and LARGE_COUNTS.
  *
- * Each wrapper first asks whether any snapshot counts the function; while the monitor is off that
- * is all it does. Communicators, windows and persistent requests are remembered when they are made,
- * on or off.
+ * A wrapper first asks whether any snapshot counts the function. While the monitor is off, that is
+ * all. Communicators, windows and persistent requests are remembered when they are made, on or
+ * off.
  */
 
 /* `parameters` and `arguments` are lists in parentheses already.
    NOLINTBEGIN(bugprone-macro-parentheses) */
 
-/* The content of the parentheses, for lists to which something is added. */
 #define UNPACK(...) __VA_ARGS__
 
-/* While it is not monitored the wrapper does nothing but ask. Else `before` and `after` are what it
-   does around the call, whose result is `error`; `after` returns. */
+/* Defines a wrapper. If it is monitored, `before` and `after` surround the call, whose result is
+   `error`, and `after` returns. */
 #define WRAPPER(Name, monitored, parameters, arguments, before, after)                             \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
@@ -25,20 +24,20 @@
         after;                                                                                     \
     }
 
-/* Of a blocking function. `begin` begins `operation`; `received` is the status of an operation that
-   receives, else NULL. */
+/* Defines the wrapper of a blocking function. `begin` begins `operation`; `received` is the
+   status of a receiving operation, else NULL. */
 #define BLOCKING(Name, Class, parameters, arguments, begin, received)                              \
     WRAPPER(Name, is_monitored(Class), parameters, arguments, struct operation operation;          \
             begin, return operation_returned(&operation, error, received))
 
-/* The same of a non-blocking function. */
+/* Defines the wrapper of a non-blocking function. */
 #define NONBLOCKING(Name, Class, parameters, arguments, begin)                                     \
     WRAPPER(Name, is_monitored(Class), (UNPACK parameters, MPI_Request * request),                 \
             (UNPACK arguments, request), struct operation operation;                               \
             begin, return operation_posted(&operation, error, *request))
 
-/* Of a function after which, inside of the call and monitored or not, the monitor remembers
-   something if the call has succeeded. `leave` returns what it gives to the caller. */
+/* Defines the wrapper of a function after whose success the monitor remembers something, inside
+   of the call, monitored or not. `leave` returns its result. */
 #define REMEMBERING(Name, parameters, arguments, enter, remember, leave)                           \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
@@ -50,13 +49,11 @@
         return leave;                                                                              \
     }
 
-/* The same of a function without a row of its own. */
+/* Defines such a wrapper of a function without a row of its own. */
 #define REMEMBERED(Name, parameters, arguments, ...)                                               \
     REMEMBERING(Name, parameters, arguments, struct mpi_call call;                                 \
                 const bool entered = other_enter(&call), UNPACK(__VA_ARGS__),                      \
                 other_left(&call, entered, error))
-
-/* ---- messages -------------------------------------------------------------------------------- */
 
 #define BEGIN_MESSAGE(Name, sent_bytes, destination, does_receive)                                 \
     operation_begin(&operation, OPERATION_##Name, comm, SENT(sent_bytes, destination), does_receive)
@@ -80,16 +77,13 @@
                                          SENT(sent_bytes, destination), does_receive};             \
                persistent_made(*request, &plan))
 
-/* ---- collective operations ------------------------------------------------------------------- */
-
-/* Declares `on`, the communicator's record, and `number`, its number. */
 #define KNOW_COMMUNICATOR                                                                          \
     struct communicator described;                                                                 \
     const int number = communicator_index(comm);                                                   \
     const struct communicator *const on = communicator_record(comm, number, &described);           \
     (void)on
 
-/* First of all reads the clock: sums over blocks take time, as does `its_part`. */
+/* Reads the clock first of all: sums over blocks and `its_part` take time. */
 #define BEGIN_COLLECTIVE(Name, its_part, sent_bytes, size_bytes)                                   \
     const uint64_t called_ticks = ticks_now();                                                     \
     KNOW_COMMUNICATOR;                                                                             \
@@ -120,8 +114,6 @@
                 BEGIN_COLLECTIVE(Nonblocking, LATE_NOT_COMPARED, sent_bytes, size_bytes))          \
     PERSISTENT_COLLECTIVE(Name##_init, parameters, arguments, sent_bytes, size_bytes)
 
-/* ---- one-sided communication ----------------------------------------------------------------- */
-
 #define BEGIN_ONE_SIDED(Name, moved_bytes)                                                         \
     operation_begin_at(&operation, OPERATION_##Name, window_communicator(win),                     \
                        SENT(moved_bytes, target), false)
@@ -136,9 +128,7 @@
     NONBLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments, window_unsure(win);             \
                 BEGIN_ONE_SIDED(Name, moved_bytes))
 
-/* ---- windows and communicators --------------------------------------------------------------- */
-
-/* A collective on `comm` that makes something. */
+/* Defines the wrapper of a collective on `comm` that makes something. */
 #define MAKING(Name, comm, remember, leave, parameters, arguments)                                 \
     REMEMBERING(Name, parameters, arguments,                                                       \
                 struct making making = making_begin(OPERATION_##Name, comm), remember, leave)
@@ -156,8 +146,6 @@
     MAKING(Name, comm, communicator_duplicated(*(newcomm), comm, "MPI_" #Name),                    \
            making_posted(&making, error, *(request)), parameters, arguments)
 
-/* ---- files ----------------------------------------------------------------------------------- */
-
 #define BEGIN_OF_FILE(Name, asked_bytes)                                                           \
     operation_begin_at(&operation, OPERATION_##Name, NO_COMMUNICATOR,                              \
                        (struct sent){.bytes = (asked_bytes)}, false)
@@ -169,8 +157,6 @@
     WRAPPER(Name, is_monitored(CLASS_FILES), parameters, arguments, struct operation operation;    \
             BEGIN_OF_FILE(Name, asked_bytes),                                                      \
             return operation_posted(&operation, error, *(request)))
-
-/* ---- calls that are no operations ------------------------------------------------------------ */
 
 /* Completes the operations on `win` at a target, or at all. */
 #define SYNCHRONISATION(Name, win, target, parameters, arguments)                                  \
@@ -185,7 +171,6 @@
 #define CALL(Name, communicator, parameters, arguments)                                            \
     TIMED_CALL(Name, OPERATION_##Name, communicator, parameters, arguments)
 
-/* MACRO(...), where one of the arguments is a NAMED. */
 #define WITH_NAMED(MACRO, ...) MACRO(__VA_ARGS__)
 #define OTHER(Name, ...)                                                                           \
     WITH_NAMED(TIMED_CALL, Name, OPERATION_OTHER_MPI, NO_COMMUNICATOR, NAMED(__VA_ARGS__))
@@ -208,8 +193,6 @@
 
 #define ROW(KIND, ...) KIND(__VA_ARGS__)
 #include "monitor/lib/count/functions.def"
-
-/* ---- receives of matched messages ------------------------------------------------------------ */
 
 INTERPOSED int FUNCTION(Mrecv)(void *buf, COUNT count, MPI_Datatype datatype, MPI_Message *message,
                                MPI_Status *status)
