@@ -1,7 +1,7 @@
 #!/bin/sh
 # Builds the project another way and runs the tests that this way is about.
 #
-# usage: variant.sh SOURCE BUILD_FOLDER plain, sanitizers|threads|openmpi[_full], arm64, fuzz_full
+# usage: variant.sh SOURCE BUILD_FOLDER plain, sanitizers|threads|openmpi[_full], arm64
 #                   MPICC MPIRUN...
 #   plain   as the README says: an ordinary build and its tests
 #   arm64   MPICC is a cross compiler
@@ -83,13 +83,13 @@ sanitizers | sanitizers_full)
     [ "$variant" != sanitizers ] ||
         without="$without|unit_(stats|finalize|gain|many_ranks|noise_sources|[a-z_]*_[1478]|monitor_.*_2)$|monitor_flight"
     run ctest --test-dir "$build" --no-tests=error -j 4 --output-on-failure -E "$without" \
-        -R '^(unit_.*|monitor_(counts|flight|requests|threads|misuse).*|fuzz_corpus_.*)$'
+        -R '^(unit_.*|monitor_(counts|flight|requests|threads|misuse).*|random_options)$'
     if [ "$variant" = sanitizers_full ]; then
         # The model and the monitor are preloaded here, so they come before the
         # sanitizers' library; the program has that, too.
         ASAN_OPTIONS="$ASAN_OPTIONS:verify_asan_link_order=0"
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \
-            -R '^(leaks_kinds|contract_.*_real|(mpi_overhead|pingpong|syncbench)_real|monitor_(stencil|usage|launch))$'
+            -R '^(contract_.*_real|(mpi_overhead|pingpong|syncbench)_real|monitor_(stencil|usage|launch))$'
     fi
     if [ "$variant" = sanitizers_full ]; then
         checked_overlaps "$source"
@@ -119,37 +119,6 @@ threads | threads_full)
     run $mpirun -np 2 $before "$build/tests/monitor/monitor_threads_test"
     checked_msgrate_rma -t 2 -u put -c 64K
     [ "$variant" != threads_full ] || checked_msgrate_rma -t 4 -u get -c 64K
-    ;;
-fuzz_full)
-    # Seconds for each target: most for those that have most to find. What is found is
-    # left in the build folder, by the name of the target.
-    seconds="command_line:240 results:240 values:60 monitor:60"
-    configure -DCMAKE_C_COMPILER=clang -DCMAKE_C_FLAGS=-fsanitize=fuzzer-no-link \
-        -DCOMMCOST_FUZZERS=ON -DCOMMCOST_SANITIZE=ON -DCOMMCOST_WERROR=OFF \
-        -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O1 -g"
-    run cmake --build "$build" -j 2 --target fuzzers
-    LSAN_OPTIONS="suppressions=$here/lsan.supp:print_suppressions=0"
-    # What a run that crashes leaves behind goes with it.
-    TMPDIR=$build/scratch
-    export LSAN_OPTIONS TMPDIR
-    rm -rf "$TMPDIR"
-    mkdir "$TMPDIR"
-    # What an earlier run found fails until it is mended.
-    for found in "$build"/found/*-*; do
-        [ -f "$found" ] || continue
-        name=$(basename "$found")
-        # shellcheck disable=SC2086  # words
-        run $fixed_addresses "$build/tests/programs/input/fuzzer_${name%%-*}" "$found"
-    done
-    for target in $seconds; do
-        name=${target%:*}
-        mkdir -p "$build/found/$name"
-        # shellcheck disable=SC2086  # words
-        run $fixed_addresses "$build/tests/programs/input/fuzzer_$name" "-max_total_time=${target#*:}" \
-            -timeout=10 -rss_limit_mb=1500 -print_final_stats=1 -verbosity=0 \
-            "-artifact_prefix=$build/found/$name-" "$build/found/$name" \
-            "$source/tests/programs/input/corpus/$name"
-    done
     ;;
 arm64)
     # The programs and unit tests for 64-bit Arm, by an emulator; the launcher is this system's.
@@ -184,8 +153,8 @@ openmpi | openmpi_full)
         # All programs, since a library with other types of handles and counts finds what depends on MPICH's; of the
         # tests what meets the library's own ways.
         # shellcheck disable=SC2086  # words
-        build_targets $benchmarks test_job test_hosts test_harness test_rounds virtual_mpi_overhead every_call leaks leaves lazysync halo_faulty_copy \
-            neighbor_order solver
+        build_targets $benchmarks test_job test_hosts test_harness test_rounds virtual_mpi_overhead lazysync halo_faulty_copy \
+            solver
         build_folders overlap tests/monitor
     else
         configure
@@ -203,13 +172,11 @@ openmpi | openmpi_full)
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \
-            -E '^(unit_[a-z_]*_[178]|unit_(hosts|job)_4)$' -R '^(virtual_overhead|leaks_kinds|suite_(mpirun|tune_r[a-z]*)|(msgrate|syncbench|halo)_many|monitor_(counts|flight|threads|misuse|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|virtual_harness|virtual_sampling)_.*)$'
+            -E '^(unit_[a-z_]*_[178]|unit_(hosts|job)_4)$' -R '^(virtual_overhead|suite_(mpirun|tune_r[a-z]*)|(msgrate|syncbench|halo)_many|monitor_(counts|flight|threads|misuse|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|virtual_harness|virtual_sampling)_.*)$'
     else
         # All but what is the same with any library.
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \
             -LE 'variants|lint' -E '^(simulation|install|plots|summary$|suite_(plan|results|resume|failures|budget|report)$)'
-        run python3 "$source/tests/programs/faults/kill_trial.py" "--build=$build" --launchers=openmpi \
-            --trials=50
     fi
     ;;
 *)
