@@ -1,8 +1,8 @@
 """Whom ranks are paired with where a launcher deals them out over the nodes: with the other nodes'
 ranks, and rows and notes name ranks of MPI_COMM_WORLD.
 
-The nodes are made up by targets.c: the even ranks are one and the odd ones another, unless a test
-says otherwise. The ranks by node are then 0, 2, 4 ... 1, 3, 5 ...
+The even ranks are on one node and the odd ranks on another one, unless a test has others. The ranks by node are
+then 0, 2, 4 ... 1, 3, 5 ...
 """
 
 import re
@@ -13,12 +13,12 @@ from mpi_run import read_tsv
 ONCE = ["--samples=2", "--warmup=0"]
 MSGRATE_ONCE = ["-p", "1", "-c", "0", "-m", "3", *ONCE]
 
-# The description of the job brings together what nodes say: from the odd one to rank 0.
+# The description of the job gathers the nodes' data: from the odd one to rank 0.
 START_UP = (1, 0)
 
 
 class Said:
-    """What a program said: its rows, its notes, and who sent to whom, as pairs of ranks."""
+    """A program's output: its rows, its notes, and who sent to whom, as pairs of ranks."""
 
     def __init__(self, done):
         assert done.returncode == 0, done.stdout + done.stderr
@@ -43,8 +43,7 @@ def both_ways(*pairs):
 class PlacementCase(Case):
     def launched(self, program, *options, ranks=4, nodes="01010101", **environment):
         """Runs a program on such nodes."""
-        return Said(self.start(program, *options, ranks=ranks, NODES=nodes,
-                               LD_PRELOAD=self.built("tests/programs/libtargets.so"), **environment))
+        return Said(self.start(program, *options, ranks=ranks, VIRTUAL_NODE_OF=nodes, MODEL_TARGETS=1, **environment))
 
 
 # ---- two nodes: pairs are of an even rank and an odd one -----------------------------------------
@@ -125,19 +124,19 @@ class TwoNodes(PlacementCase):
     def test_slowest_rank(self):
         """Of six ranks rank 2 is slow, which is in the second place; its partner, which waits for it,
         is rank 3, in the fifth."""
-        found = self.launched("msgrate/msgrate", "-p", "1", "-c", "0", "-m", "1", "--samples=5", ranks=6,
-                              SLOW_RANK=2)
+        found = self.launched("msgrate/msgrate", "-p", "1", "-c", "0", "-m", "9", "--samples=5", ranks=6,
+                              MODEL_POST_US=20, DISTURB="10000:50", DISTURB_RANKS=2)
         row = found.rows[0]
         assert row["pattern"] == "single direction"
         assert row["slowest_rank"] in ("2", "3")
 
 
-# ---- the same order: where there is one node, or nodes are filled one by one, nothing changes ----
+# ---- one node, or nodes that are filled one by one: pairs as by the numbers of ranks ---------------
 
 MULTIPLE = ["--patterns=MPI Send", "--max-ndata=1", *ONCE, "--arrangements=multiple"]
 
 
-class TheSameOrderWhereThereIsOneNodeOrNodesAreFilledOneByOneNothingChanges(PlacementCase):
+class SameOrder(PlacementCase):
     def test_filled_nodes(self):
         found = self.launched("pingpong/pingpong", *MULTIPLE, nodes="0011")
         # The second node's lowest rank is 2 here.

@@ -36,6 +36,8 @@ static struct entry *find_entry(MPI_Comm handle)
 
 struct own_comm comm_find(MPI_Comm handle) { return find_entry(handle)->own; }
 
+int comms_left(void) { return entry_count - 2; } /* all but MPI_COMM_WORLD and MPI_COMM_SELF */
+
 static void add_entry(MPI_Comm handle, struct comm *comm, int rank)
 {
     entries = world_grow(entries, (size_t)entry_count + 1, sizeof *entries);
@@ -242,6 +244,14 @@ struct group {
 
 enum { GROUP_BASE = 0x3c000000, GROUPS_MAX = 4096 };
 static struct group groups[GROUPS_MAX];
+
+int groups_left(void)
+{
+    int count = 0;
+    for (int i = 0; i < GROUPS_MAX; i++)
+        count += groups[i].members != NULL;
+    return count;
+}
 
 static MPI_Group add_group(const int *members, int size)
 {

@@ -20,6 +20,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+enum { REFUSED = 2 }; /* exit status of a program that measures nothing */
+
 static bool finalized;
 
 /* Neither the libraries' own ends nor a debugger's look at what a forked process has left. */
@@ -29,6 +31,8 @@ static void leave_at_exit(int status, void *ignored)
     (void)fflush(NULL);
     if (!finalized)
         world_abort("ends without MPI_Finalize");
+    if (status != REFUSED)
+        handles_must_be_freed();
     _exit(status);
 }
 

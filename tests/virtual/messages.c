@@ -146,6 +146,7 @@ static void begin_send(struct request *request)
         return;
     }
     data_register(sending->buffer, request->bytes);
+    truth_sent(sending->own.comm->members[sending->destination]);
     sending->ready = 0;
     sending->last_start_ns = 0;
     const bool whole = sending->partitions == 0;
@@ -211,7 +212,7 @@ static struct mailbox *own_mailbox(const struct own_comm *own)
     return &own->comm->mailboxes[own->rank];
 }
 
-/* Whether the variable names the link from another rank's node to this one's. */
+/* True if the variable names the link from another rank's node to this one's. */
 static bool has_link(const char *variable, int from_rank)
 {
     const char *text = getenv(variable);
@@ -331,7 +332,7 @@ static bool resolve_receive(struct request *request)
                plan_after_gap(&last_received_ns, start_ns) + link_ns(source, message->bytes));
     receiving->damaged =
         receiving->damaged || (message->bytes > 0 && has_link("MODEL_CORRUPT_LINKS", source));
-    /* What came before the receive was posted is there at once. */
+    /* A message that came before its receive was posted is there at once. */
     if (request->plan.stage_end_ns < receiving->receive->posted_ns)
         request->plan.stage_end_ns = receiving->receive->posted_ns;
     return true;

@@ -29,7 +29,7 @@ class Monitored(typing.NamedTuple):
 def run(program, *arguments, words="all", ranks=2, report=REPORT, expect=0, **variables):
     """Runs a program; reads its report, which is removed unless `report` names the file."""
     variables = dict(variables, VIRTUAL_RANKS=ranks)
-    done = virtual.run_raw(program, *arguments, LD_PRELOAD=LIBRARY,
+    done = virtual.run_raw(program, *arguments, LD_PRELOAD=LIBRARY, MODEL_MAY_KEEP=1,
                            MPIRT_MONITOR="{},output={}".format(words, report), **variables)
     if done.returncode != expect:
         raise AssertionError("{} {}, {}: exit status {}\n{}{}".format(

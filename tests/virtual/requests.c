@@ -61,6 +61,14 @@ void request_forget(struct request *request)
         first_free = request->number;
 }
 
+int requests_left(void)
+{
+    int count = 0;
+    for (int number = 0; number < BLOCK * BLOCKS_MAX && blocks[number / BLOCK] != NULL; number++)
+        count += at(number)->kind != NULL;
+    return count;
+}
+
 /* The request if it is to be completed. */
 static struct request *active(MPI_Request handle)
 {
@@ -306,7 +314,7 @@ static bool begin_test(int count, const MPI_Request handles[])
     return true;
 }
 
-/* Whether the part without the host of the operation has ended. */
+/* True if the part without the host of the operation has ended. */
 static bool has_ended(struct request *request)
 {
     if (request->kind->arrival_ns != NULL && request->kind->arrival_ns(request) > world_now_ns)

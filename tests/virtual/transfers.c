@@ -179,6 +179,8 @@ static int post_transfer(const char *name, MPI_Win window, const struct transfer
     own->transfers = world_grow(own->transfers, (size_t)own->count + 1, sizeof(struct transfer *));
     own->transfers[own->count++] = kept;
     data_register(kept->origin.base, kept->request->bytes);
+    if (kept->what <= GET)
+        truth_sent(own->own.comm->members[kept->target]);
     const int64_t start_ns = plan_after_gap(&last_started_ns, world_now_ns);
     request_plan(kept->request, next_number());
     plan_start(&kept->request->plan, start_ns);

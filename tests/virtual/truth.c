@@ -11,6 +11,9 @@
  *   gap_us             g, of messages and one-sided operations
  *   test_us            of a test that completes nothing
  *   posted, completed  number of operations
+ *
+ * With MODEL_TARGETS each rank prints on stderr to which ranks it sent messages, put or got data,
+ * or exposed a window.
  */
 #include "tests/virtual/parameters.h"
 #include "tests/virtual/virtual_mpi.h"
@@ -53,6 +56,25 @@ void truth_completed(const char *name, enum plan_kind kind, int64_t bytes)
     find(name, kind, bytes)->completed++;
 }
 
+static bool *targets; /* by rank of the world; NULL: none */
+
+void truth_sent(int to_rank)
+{
+    if (targets == NULL)
+        targets = calloc((size_t)world->ranks, sizeof *targets);
+    targets[to_rank] = true;
+}
+
+static void print_targets(void)
+{
+    char text[1024];
+    int length = snprintf(text, sizeof text, "targets of rank %d:", world_rank);
+    for (int rank = 0; rank < world->ranks && targets != NULL; rank++)
+        if (targets[rank])
+            length += snprintf(text + length, sizeof text - (size_t)length, " %d", rank);
+    (void)fprintf(stderr, "%s\n", text);
+}
+
 static void print_number(FILE *file, bool applies, double number)
 {
     if (applies)
@@ -65,6 +87,8 @@ void truth_write(void)
 {
     char path[4096];
     const char *const name = getenv("MODEL_REPORT");
+    if (getenv("MODEL_TARGETS") != NULL)
+        print_targets();
     if (name == NULL || world_rank != 0)
         return;
     (void)snprintf(path, sizeof path, parameters.launches > 1 ? "%s.%d" : "%s", name,

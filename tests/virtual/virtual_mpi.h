@@ -29,7 +29,7 @@ struct message;    /* of messages.c */
 struct receive;    /* of messages.c */
 struct collective; /* of collectives.c */
 
-/* What was sent to a member and what it waits for, in order. */
+/* Messages to a member, and its receives, in order. */
 struct mailbox {
     struct message *messages;
     struct receive *receives;
@@ -102,7 +102,7 @@ void data_forget(const void *start, size_t bytes);
    nothing may be put into it. NULL: there is none. */
 extern bool (*data_device)(const void *buffer, int64_t bytes);
 
-/* Whether memory is the device's, on which nothing may be put; the model of a GPU sets it, too. */
+/* True if memory is the device's, on which nothing may be put; the model of a GPU sets it, too. */
 extern bool (*data_is_stale)(const void *memory);
 
 /* Makes a byte of packed data wrong. */
@@ -112,11 +112,11 @@ void data_damage(const struct packed *packed);
 
 struct request;
 
-/* What kinds of operations differ in. */
+/* The functions of a kind of operation. */
 struct request_kind {
-    /* Plans a persistent operation anew. NULL: it isn't persistent. */
+    /* Plans a persistent operation again. NULL: it isn't persistent. */
     void (*start)(struct request *request);
-    /* Says when the operation starts, if that has become known; true once it is. */
+    /* Sets when the operation starts, if that has become known; true once it is. */
     bool (*resolve)(struct request *request);
     /* When the message starts that the request receives, without the gap to the one before;
        PLAN_UNKNOWN: not known yet. NULL: it receives none. */
@@ -169,11 +169,25 @@ const void *meeting_of(const struct collective *meeting, int rank);
 void **meeting_made(struct collective *meeting, int place);
 void meeting_end(struct collective *meeting, const struct own_comm *own);
 
+/* ---- handles (handles.c) --------------------------------------------------------------------- */
+
+/* Ends the job if this rank has not freed all that it made, unless MODEL_MAY_KEEP is set. */
+void handles_must_be_freed(void);
+
+/* How many this rank has not freed, in the files that make them. */
+int comms_left(void);
+int groups_left(void);
+int windows_left(void);
+int requests_left(void);
+
 /* ---- the truth (truth.c) --------------------------------------------------------------------- */
 
 /* Counts an operation that is posted; that is completed. */
 void truth_posted(const char *name, enum plan_kind kind, int64_t bytes);
 void truth_completed(const char *name, enum plan_kind kind, int64_t bytes);
+
+/* Notes that this rank sent to another rank of the world. */
+void truth_sent(int to_rank);
 
 /* Writes the truth of rank 0's operations into the file that MODEL_REPORT names. */
 void truth_write(void);

@@ -20,6 +20,8 @@
 static struct own_window **windows;
 static int window_count;
 
+int windows_left(void) { return window_count; }
+
 struct own_window *window_find(MPI_Win handle)
 {
     for (int i = 0; i < window_count; i++)
@@ -296,6 +298,7 @@ int PMPI_Win_post(MPI_Group group, int assertions, MPI_Win window)
         pair->posted++;
         pair->posted_ns = world_now_ns;
         world_wake(own->own.comm->members[own->exposed[i]]);
+        truth_sent(own->own.comm->members[own->exposed[i]]);
     }
     return end_synchronisation(own, "win_post");
 }
