@@ -90,35 +90,30 @@ static void read_streams(const char *text)
     }
 }
 
-/* The next line of `count` numbers with spaces between them, of a file with comments. False at its
- * end. */
-static bool read_line(FILE *file, double numbers[], int count)
+/* Opens a file of numbers behind the comment lines that it begins with. */
+static FILE *open_numbers(const char *path)
 {
-    char line[128];
-    while (fgets(line, sizeof line, file) != NULL)
-        if (line[0] != '#' && read_numbers(line, numbers, count, ' ') != NULL)
-            return true;
-    return false;
-}
-
-static FILE *open_file(const char *path)
-{
+    char comment[256];
     FILE *const file = fopen(path, "r");
     if (file == NULL)
         world_abort("can't read %s", path);
+    int first;
+    while ((first = getc(file)) == '#' && fgets(comment, sizeof comment, file) != NULL)
+        continue;
+    (void)ungetc(first, file);
     return file;
 }
 
 static void read_record(const char *path)
 {
-    double of[2]; /* start and length in us */
+    double start_us, length_us;
     if (path == NULL)
         return;
-    FILE *const file = open_file(path);
-    while (read_line(file, of, 2)) {
+    FILE *const file = open_numbers(path);
+    while (fscanf(file, "%lf %lf", &start_us, &length_us) == 2) {
         record.of = world_grow(record.of, (size_t)record.count + 1, sizeof *record.of);
-        record.of[record.count][0] = llround(of[0] * 1e3);
-        record.of[record.count++][1] = llround(of[1] * 1e3);
+        record.of[record.count][0] = llround(start_us * 1e3);
+        record.of[record.count++][1] = llround(length_us * 1e3);
     }
     (void)fclose(file);
     if (record.count == 0)
@@ -132,8 +127,8 @@ static void read_times(const char *path)
     double factor;
     if (path == NULL)
         return;
-    FILE *const file = open_file(path);
-    while (read_line(file, &factor, 1)) {
+    FILE *const file = open_numbers(path);
+    while (fscanf(file, "%lf", &factor) == 1) {
         times.factor = world_grow(times.factor, (size_t)times.count + 1, sizeof *times.factor);
         times.factor[times.count++] = factor;
     }
@@ -161,7 +156,7 @@ void clock_configure(void)
     }
 }
 
-/* Whether DISTURB_RANKS, if there is one, has this rank. */
+/* True if DISTURB_RANKS is unset or has this rank. */
 static bool is_chosen(void)
 {
     const char *text = getenv("DISTURB_RANKS");
@@ -306,8 +301,8 @@ static void take(int64_t ns)
 
 void clock_spend(double ns) { take(llround(ns * clock_factor())); }
 
-/* Goes on to this rank's share of a processor, which odd ranks have for two slices, then even ones
-   for one. */
+/* Continues to this rank's share of a processor, which odd ranks have for two slices, then even
+   ones for one. */
 static void await_slice(void)
 {
     const int64_t slice_ns = (int64_t)parameters.slice_ns, period_ns = 3 * slice_ns;
@@ -353,7 +348,8 @@ void clock_work(uint64_t units)
     clock_spend((double)units * parameters.work_ns + more_ns);
 }
 
-/* What clocks show when a launch begins, since those of real machines never show 0 or less. */
+/* The time that clocks show when a launch begins, since those of real machines never show 0 or
+ * less. */
 #define BOOT_NS INT64_C(1000000000)
 
 int64_t clock_read_ns(void)
