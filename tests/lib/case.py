@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What tests in Python share: the build, the launcher, tables of cases, and the program that runs them.
+"""Shared parts of the tests in Python: the build, the launcher, tables of cases, and the program that runs them.
 
 usage: case.py FILE[::CLASS] --build=FOLDER [--mpirun=WORDS] [--full] [--many] [--virtual]
   --build   the build folder
   --mpirun  mpirun and its flags
   --full    every case, also those that take long
   --many    only the tests with more ranks than processors
-  --virtual programs run in virtual time, but for those that need the real MPI library
+  --virtual programs run in virtual time, except those that need the real MPI library
 
 Exit status 77 (CTest's word for skipped) where every test was skipped. Needs Python 3.6 and nothing beside its standard
 library.
@@ -65,7 +65,7 @@ class Case(unittest.TestCase):
 
     def refused(self, program, *options, named, ranks=2, environment=None):
         """Starts a program of the build with wrong options or variables. It must end with one line on stderr, which
-        has the text `named` and says what would do. Returns the line."""
+        has the text `named` and a remedy. Returns the line."""
         done = run_raw(self.launcher, ranks, [self.built(program), *options], environment, timeout_s=REFUSED_S)
         line = assert_refused(done, os.path.basename(program), named)
         assert re.search(r"use |see --help|lower the one", line), line

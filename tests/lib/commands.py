@@ -13,7 +13,7 @@ from commcost.command import run
 
 
 def command(name, *words, cwd=None, environment=None):
-    """What the command of this name (COMMANDS) does with these words, in a folder and with all variables of an
+    """Runs the command of this name (COMMANDS) with these words, in a folder and with all variables of an
     environment: a finished process with its texts."""
     program, module, function = COMMANDS[name]
     entry = getattr(importlib.import_module("commcost." + module), function)

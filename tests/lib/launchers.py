@@ -14,7 +14,7 @@ SKIP = 77
 
 
 def check(status, text):
-    """Whether a script made what it was told to make."""
+    """Fails, or skips the test, unless a script succeeded."""
     if status == SKIP:
         raise unittest.SkipTest(text.strip())
     if status != 0:

@@ -11,7 +11,7 @@ METADATA = {"ranks": 2, "nodes": 1, "mpi_library": "MPICH Version: 4.0.2",
             "processor": "A <fast> & \"big\" one", "cores": 2,
             "date": "2026-01-02T03:04:05+0000"}
 
-# What each benchmark writes: the columns that are read and some that are not, in an
+# Results of each benchmark: the columns that are read and some that are not, in an
 # order of their own, and rows.
 MPI_OVERHEAD = ("direction pair msgsize iterations overhead avail(%) overhead_lo_us "
                 "overhead_hi_us transfer_us transfer_lo_us transfer_hi_us avail_lo_pct "
@@ -141,7 +141,7 @@ def roles_of(columns):
 
 
 def tsv(benchmark, columns, rows, remarks=(), metadata=None, line_end="\n"):
-    """The text of a result; without a benchmark one without metadata that say what it is."""
+    """The text of a result; without a benchmark one without the metadata that name it."""
     lines = [f"# benchmark: {benchmark}"] if benchmark else []
     said = {**METADATA, **({"columns": roles_of(columns)} if benchmark else {}), **(metadata or {})}
     lines += [f"# {key}: {value}" for key, value in said.items()]

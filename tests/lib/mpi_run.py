@@ -1,4 +1,4 @@
-"""Runs a benchmark under the model MPI and reads what both say."""
+"""Runs a benchmark under the model MPI and reads its rows and the truth."""
 
 import csv
 import math
@@ -10,7 +10,7 @@ import tempfile
 
 SUITE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../run_scripts/suite.list")
 
-# What the programs overlap_* measure: collectives, as suite.list has them; messages and one-sided
+# Operations of the programs overlap_*: collectives, as suite.list has them; messages and one-sided
 # transfers between pairs of ranks, of which not every MPI library has partitioned ones; and halo.
 # And those of them that every library has and that have a number of elements.
 with open(SUITE, encoding="utf-8") as _suite:
@@ -72,7 +72,7 @@ def available_gib():
 
 
 class Failed(Exception):
-    """A program did not do what it must; the text says what it printed."""
+    """A program failed; the text has its output."""
 
     __test__ = False
 
@@ -110,7 +110,7 @@ def call(words, **how):
 
 
 def ask_ctest(build, *options):
-    """What CTest says of a build's tests. It is asked in a folder of its own, since it begins the log of a build anew,
+    """Returns CTest's output on a build's tests. It runs in a folder of its own, since it overwrites the log of a build,
     which the run of tests that asks here is still writing."""
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "CTestTestfile.cmake"), "w", encoding="utf-8") as stream:
@@ -118,7 +118,7 @@ def ask_ctest(build, *options):
         return call(["ctest", "--test-dir", folder, *options], check=True).stdout
 
 
-# What makes a program write to stdout all that it writes to a file.
+# Options with which a program writes the whole result to stdout.
 WHOLE = ["--columns=all", "--metadata=full"]
 
 
@@ -166,7 +166,7 @@ def total_error(row, samples_ns):
 
 def assert_of_samples(row, samples_ns, ndata, latencies=1):
     """A row's latency, bandwidth and total are those of its three samples, each of which is the
-    time of so many latencies, in which `ndata` numbers arrive."""
+    time of `latencies` latencies, in which `ndata` numbers arrive."""
     assert (row["samples"], row["check"]) == ("3", "off")
     latency_us, mib = number(row["latency_us"]), 8 * ndata / 1048576
     assert abs(number(row["bwidth_mbs"]) * latency_us * 1e-6 - mib) <= 0.01 * mib, row
@@ -188,7 +188,7 @@ def assert_without_time(row):
 
 
 def assert_checked(done, wrong):
-    """With --check all rows say whether data was wrong. Returns the rows."""
+    """Fails unless all rows of a run with --check have the right verdict on their data. Returns the rows."""
     rows = read_tsv(done.stdout)
     context = done.stdout[-1500:] + done.stderr
     assert rows, context
@@ -208,11 +208,6 @@ def run_on_model(program, ranks=2, **variables):
         report = os.path.join(folder, "truth.tsv")
         _, rows = run(Launcher([]), ranks, program, {"MODEL_REPORT": report, **variables})
         return rows, read_tsv(read(report))
-
-
-def option_words(option, value):
-    """--option=value, or -o value, as words of a command."""
-    return [f"{option}={value}"] if option.startswith("--") else [option, value]
 
 
 def assert_refused(done, program, named):

@@ -14,7 +14,7 @@ SCRIPTS = os.path.join(TOP, "run_scripts")
 SUITE = os.path.join(SCRIPTS, "run_suite.sh")
 
 # A benchmark that pretends: a row every --pause seconds, --rows of them, each with a
-# word that no other row has. --fault says what goes wrong after the first row.
+# word that no other row has. --fault is the fault after the first row.
 PROGRAM = r"""#!/bin/sh
 output= rows=3 pause=0 fault=
 for option in "$@"; do
@@ -72,7 +72,7 @@ exit "$status"
 """
 
 # A launcher that pretends: shows what it was called with, then is the program. As srun's, its ranks get no variables
-# where a site says so and --export doesn't.
+# where a site sets it and --export doesn't.
 LAUNCHER = r"""#!/bin/sh
 case $1 in
 --version) echo "VERSION"; exit ;;
@@ -149,7 +149,7 @@ class Suite:
         return [line.split("\t") for line in lines[1:]]
 
     def launch(self, launcher, *options, name="halo"):
-        """What stands before the program of that name in the plan."""
+        """Returns the words before the program of that name in the plan."""
         for line in self.plan("--runs=1", *options, launcher=launcher):
             if line[1] == name:
                 return line[2].split(" '")[0]
@@ -174,7 +174,7 @@ class Suite:
                 for path in (self.results / "runs").glob("**/*.tsv")}
 
     def assert_kept(self, before):
-        """What files() found before is as it was."""
+        """Fails if a file that files() found before has changed."""
         found = self.files()
         assert {path: found.get(path) for path in before} == before
 

@@ -9,7 +9,7 @@ Process = collections.namedtuple("Process", "number line session")
 
 
 def wait_for(condition, timeout_s=30.0, every_s=0.01):
-    """Whether it became true in that time; it is asked for so often."""
+    """True if the condition became true in that time; it is evaluated every `every_s`."""
     end_s = time.monotonic() + timeout_s
     while not condition():
         if time.monotonic() > end_s:
@@ -50,7 +50,7 @@ def processes():
 
 
 def processes_with(text):
-    """Those that have this in their command line, but for the one that asks."""
+    """Those that have this in their command line, except for this process."""
     return [process for process in processes()
             if text in process.line and process.number != os.getpid()]
 

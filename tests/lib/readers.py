@@ -12,7 +12,7 @@ PIVOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../scripts/piv
 
 
 def in_pandas_and_r(path, in_pandas, in_r):
-    """What both say of a result, their table t, by these expressions with commas between."""
+    """Returns the output of both on a result, their table t, for these expressions with commas between."""
     said = []
     for words in ([PYTHON, "-c", "import sys, pandas\n"
                    "t = pandas.read_csv(sys.argv[1], sep='\\t', comment='#')\n"

@@ -1,6 +1,5 @@
-"""Whatever a file holds that is read, each command ends with a verdict or with one line that says what is
-wrong: results that a fuzzer found, good ones with bytes changed at random, and good files of all kinds with any of
-their fields replaced.
+"""Each command ends with a verdict or with one line that names the fault, whatever the file that it reads holds: good
+results with bytes changed at random, and good files of all kinds with any of their fields replaced.
 
 usage: COMMCOST_FUZZ=CASES[,SEED] case.py broken_results_test.py::Fields ...   (for more cases than a tier has)
 """
@@ -34,7 +33,6 @@ from foreign_test import OUTPUTS  # noqa: E402
 from results_test import FULL, SHORT, SHORT_OVERLAP  # noqa: E402
 from scorecard_test import JOB, NOISE, SOURCE  # noqa: E402
 
-CORPUS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "corpus")
 SEED = 3
 CHANGED, CHANGED_FULL = 150, 5000
 
@@ -80,13 +78,6 @@ class BrokenResults(Case):
                     use()
             except (command.UsageError, ResultError) as error:
                 assert "\n" not in command.plain(str(error))
-
-    @each("name", sorted(os.listdir(CORPUS)))
-    def test_corpus(self, name):
-        with open(os.path.join(CORPUS, name), "rb") as stream:
-            data = stream.read()
-        # The first byte chose between files and folders.
-        self.read_by_all(re.split(rb"(?m)^====.*\n?", data[1:])[:3])
 
     def test_changed_results(self):
         chance = random.Random(SEED)
@@ -283,7 +274,7 @@ class Fields(Case):
             suite_folder.verdict(new)
             try:
                 suite_folder.merged([(step, new), (step._replace(run=2, setting="A=2"), base)])
-            except ValueError as error:  # other columns, which the suite says
+            except ValueError as error:  # other columns, which the suite reports
                 assert "other columns" in str(error), error
 
         for use in (

@@ -3,19 +3,21 @@ the test starts. Each runs some of the benchmarks."""
 
 import os
 import re
+import shutil
 import signal
 import subprocess
 
 import launchers
 from case import Case
 from mpi_run import read, read_if_there, read_tsv
-from pretended_suite import SCRIPTS, SUITE, TOP, write_program
-from processes import processes_with, wait_for
+from pretended_suite import SCRIPTS, SUITE, TOP
+from processes import processes_with, ranks_of, wait_for
 
 SMALL = ["--options=all: --max-time=0.02",
          "--options=pingpong: --patterns=put,MPISend --max-ndata=8 --coarray-sync=all",
          "--options=mpi_overhead: --msgsize=0,1K"]
 CHOICE = ["--benchmarks=overlap_ibarrier,pingpong,mpi_overhead,linkmap", "--runs=2", *SMALL]
+END_S, LIMIT_S = 10, 20  # a launch of which a rank was killed ends within the first, alone
 ROWS = {"overlap_ibarrier": 1, "pingpong": 4, "mpi_overhead": 4, "linkmap": 6}
 
 
@@ -72,8 +74,34 @@ class LaunchCase(Case):
     def setUp(self):
         super().setUp()
         self.suite = Suite(self.build, self.folder)
-        # What run_suite.sh calls the build's launcher.
+        # The name of the build's launcher in run_suite.sh.
         self.kind = "openmpi" if self.launcher.is_openmpi else "hydra"
+
+    def kill_a_rank(self, *options, environment=None):
+        """Kills either rank of a launch that has rows: the launch fails and ends within END_S, what it had written stays,
+        and the suite, resumed, measures it again."""
+        words = [*self.suite.line, "--runs=2", "--benchmarks=halo", "--ranks=2", "--options=halo: --local=4,6,8 --max-time=0.2",
+                 f"--limit={LIMIT_S}", *options]
+        for victim in range(2):
+            shutil.rmtree(self.suite.results, ignore_errors=True)
+            part = self.suite.results / "runs/1/halo.tsv.part"
+            with subprocess.Popen(words, env={**os.environ, **(environment or {})}, stdin=subprocess.DEVNULL,
+                                  stderr=subprocess.PIPE, text=True) as process:
+                assert wait_for(lambda: read_tsv(read_if_there(part)), 60)
+                before = read(part)
+                os.kill(ranks_of(os.path.realpath(self.built("halo/halo")), f"--output={part}")[victim], signal.SIGKILL)
+                assert wait_for(lambda: not part.exists(), END_S)
+                said = process.communicate(timeout=60)[1]
+            assert process.returncode == 1 and "halo (run 1)" in said, said
+            assert read(self.suite.results / "runs/1/halo.tsv.failed").startswith(before)
+            assert wait_for(lambda: not list(processes_with(f"{self.suite.results}/runs")))
+            second = (self.suite.results / "runs/2/halo.tsv").stat()
+            done = call(words, environment)
+            assert done.returncode == 0, done.stderr
+            assert (self.suite.results / "runs/2/halo.tsv").stat().st_mtime_ns == second.st_mtime_ns
+            rows = [(row["run"], row["method"], row["sync"], row["local"])
+                    for row in read_tsv(read(self.suite.results / "halo.tsv"))]
+            assert len(rows) == len(set(rows)) and {run for run, *_ in rows} == {"1", "2"}, rows
 
 
 class Mpirun(LaunchCase):
@@ -87,42 +115,11 @@ class Mpirun(LaunchCase):
         assert ("--allow-run-as-root" in self.suite.of_suite("plan.tsv")) == as_root
         assert ("MPI" if self.kind == "openmpi" else "HYDRA") in self.suite.of_suite("versions")
 
-    def test_noise(self):
-        """Launches don't find the same sources; the summary has what all have."""
-        done = call([*self.suite.line, "--runs=2", "--benchmarks=noise", "--ranks=2",
-                     "--options=noise: --max-time=0.05"])
-        assert done.returncode == 0, done.stderr
-        rows = [row for row in read_tsv(read(self.suite.results / "summary.tsv"))
-                if row["scope"] != "source"]
-        found = {(row["scope"], row["quantity"]) for row in rows}
-        assert found == {(scope, quantity) for scope, quantities in (
-            ("job", ("stops_per_s", "stop_us", "stopped_pct")),
-            ("host", ("stops_per_s", "stop_us", "stopped_pct")),
-            ("collective", ("step_us", "slowdown_pct"))) for quantity in quantities}
-        assert {row["launches"] for row in rows} == {"2"}
-        assert "NA" not in {row["median"] for row in rows}
-
-    def test_device_matrix(self):
-        """What this launcher says of a rank that crashes, hangs, or refuses."""
-        write_program(self.suite.folder / "build/pingpong/pingpong", """#!/bin/sh
-            case ${PMI_RANK:-$OMPI_COMM_WORLD_RANK}:$* in
-            1:*MPISend*) kill -SEGV $$ ;;
-            0:*=get\\ *) kill -ABRT $$ ;;
-            *=stridedput\\ *) echo "pingpong: --memory=device: use host" >&2; exit 2 ;;
-            *=stridedget\\ *) echo "commcost: rank 0: no memory" >&2; exit 1 ;;
-            esac
-            sleep 60""")
-        done = call(["sh", f"{SCRIPTS}/device_matrix.sh", f"--build={self.suite.folder}/build", "--programs=pingpong",
-                     f"--launcher={self.kind}", "--sizes=8", "--limit=5", f"--output={self.suite.results}"])
-        found = {row["operation"]: row["outcome"] for row in read_tsv(read(self.suite.results / "matrix.tsv"))}
-        # hydra doesn't always tell the signal.
-        assert found.pop("MPI_Send") in ("crash (SIGSEGV)", "crash"), done
-        assert found.pop("MPI_Get") in ("crash (SIGABRT)", "crash"), done
-        assert found == {"MPI_Put": "hang", "MPI_Put strided": "refused", "MPI_Get strided": "failed"}, done
-        assert wait_for(lambda: not list(processes_with(f"{self.suite.results}/runs")))
+    def test_killed_rank(self):
+        self.kill_a_rank(f"--launcher={self.kind}")
 
     def test_signal(self):
-        """Ended in the middle of a launch, nothing of it goes on."""
+        """Ended in the middle of a launch, nothing of it continues."""
         def at_work():
             """The command lines that have this test's results."""
             return [process.line for process in processes_with(f"{self.suite.results}/runs")]
@@ -141,7 +138,7 @@ class Mpirun(LaunchCase):
                 assert not part.exists()
                 assert wait_for(lambda: not at_work()), at_work()
         assert at_work()
-        # What the killed one left is ended by the next.
+        # The next suite ends the processes that the killed one left.
         done = call(words + ["--budget=6"])
         assert "Ending process" in done.stderr
         assert wait_for(lambda: not at_work()), at_work()
@@ -149,7 +146,7 @@ class Mpirun(LaunchCase):
 
 def over_tcp(suite, *line):
     """MPICH 4.0.2 over TCP may wait in MPI_Finalize for ever when the processors have other things
-    to do. The suite ends such a launch and can be gone on with."""
+    to do. The suite ends such a launch and can be resumed."""
     for _ in range(4):
         done = call([*line, *CHOICE, f"--hosts={','.join(launchers.Testbed.hosts)}",
                      "--ranks-per-node=1", "--limit=10"])
@@ -196,6 +193,9 @@ class Slurm(LaunchCase):
         assert done.returncode == 0, done.stderr
         return done.stdout.strip()
 
+    def test_killed_rank(self):
+        self.kill_a_rank("--launcher=srun --mpi=pmi2", environment=self.environment)
+
     def test_srun(self):
         """From outside of a job, a job a launch."""
         self.suite.run("--launcher=srun --mpi=pmi2", environment=self.environment)
@@ -203,7 +203,7 @@ class Slurm(LaunchCase):
         assert "slurm" in self.suite.of_suite("versions")
 
     def test_sbatch(self):
-        """Warned that its time is up, the job is queued again and goes on where it was."""
+        """Warned that its time is up, the job is queued again and resumes the suite."""
         job = self.slurm("sbatch", "--parsable", "--nodes=1", "--ntasks=2", f"--chdir={self.suite.folder}",
                          os.path.join(SCRIPTS, "jobs", "slurm.sh"), self.suite.build,
                          f"--output={self.suite.results}", "--launcher=srun --mpi=pmi2", *CHOICE)
@@ -226,40 +226,9 @@ class Slurm(LaunchCase):
         assert "srun --mpi=pmi2 --kill-on-bad-exit=1 --ntasks=2" in self.suite.of_suite("plan.tsv")
         assert f"job {job}" in self.suite.of_suite("calls")
 
-    def test_time_limit(self):
-        """A launch that takes longer than the job may is ended before Slurm ends the job, which is queued again and
-        finishes the suite."""
-        build = self.suite.folder / "build"
-        for name in ("pingpong", "halo"):
-            write_program(build / name / name, f"""#!/bin/sh
-[ "$SLURM_PROCID" = 0 ] || exit 0
-for output; do :; done
-echo {name} >>'{self.suite.folder}/started'
-[ "$(grep -c . '{self.suite.folder}/started')" != 2 ] || sleep 600
-exec >"${{output#--output=}}"
-echo "# benchmark: {name}"
-echo "# columns: key=key value=less status=info"
-printf 'key\tvalue\tstatus\n1\t1\tok\n'
-echo "# end: 1 row, exit 0"
-""")
-        job = self.slurm("sbatch", "--parsable", "--nodes=1", "--ntasks=2", "--time=1", f"--chdir={self.suite.folder}",
-                         os.path.join(SCRIPTS, "jobs", "slurm.sh"), f"--build={build}", "--launcher=srun --mpi=none",
-                         f"--output={self.suite.results}", "--benchmarks=pingpong,halo", "--runs=1")
-        has_ended = wait_for(lambda: job not in self.slurm("squeue", "-h", "-o", "%i").split(), 150, every_s=0.1)
-        log = read(self.suite.folder / f"commcost-{job}.log")
-        records = [(row["name"], row["result"])
-                   for row in read_tsv(read_if_there(self.suite.results / "suite/launches.tsv"))]
-        if ("pingpong", "failed") not in records and (not records or "time: 0 of 2 launches" in log):
-            self.skipTest("not judged: the first launch took longer than the job's time")
-        assert has_ended, log
-        text = self.slurm("scontrol", "show", "job", "--oneliner", job)
-        state = dict(word.split("=", 1) for word in text.split() if "=" in word)
-        assert (state["JobState"], state["Restarts"]) == ("COMPLETED", "1"), log
-        assert records == [("pingpong", "done"), ("halo", "unfinished"), ("halo", "done")], log
-
 
 class Pbs(LaunchCase):
-    """The PBS script, with what PBS would say: there is no PBS to be had here."""
+    """The PBS script, with the variables of PBS, which isn't available here."""
 
     def test_job(self):
         nodes = self.suite.folder / "nodes"
@@ -275,7 +244,7 @@ class Pbs(LaunchCase):
         rows = read_tsv(read(self.suite.results / "overlap_ibarrier.tsv"))
         assert {row["run"] for row in rows} == {"1", "2"}
         assert "--budget=540" in self.suite.of_suite("calls")
-        # Submitted again, it goes on: here there is nothing left to do.
+        # Submitted again, it resumes: here there is nothing left to do.
         environment.update(PBS_JOBID="6.here", SUITE=f"{self.suite.build} --resume={self.suite.results}")
         done = call(["sh", script], environment)
         assert done.returncode == 0, done.stderr

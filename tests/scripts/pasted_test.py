@@ -107,7 +107,7 @@ class Pasted(SuiteCase):
         assert done.returncode == 0, done.stderr
 
     def test_tune(self):
-        """The library lies in a path with blanks, too; what the page says to use its file is for a shell."""
+        """The library lies in a path with blanks, too; the page's command for its file is for a shell."""
         (self.odd / "a lib").mkdir()
         (self.odd / "a lib/libmpi.so.12").write_text(MPICH)
         write_program(self.suite.folder / "bin/ldd", f"""#!/bin/sh

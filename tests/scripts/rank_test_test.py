@@ -12,7 +12,7 @@ from commcost.result.rank_test import (LAUNCHES_MAX, holm, lowest_p, median, med
 # ---- by counting all permutations ----------------------------------------------------------------
 
 def enumerated_p(base, other):
-    """The two-sided p-value by its definition: over all choices of so many of the values."""
+    """The two-sided p-value by its definition: over all choices of len(base) of the values."""
     values = base + other
     ranks = [sum(x < value for x in values) + (sum(x == value for x in values) + 1) / 2
              for value in values]

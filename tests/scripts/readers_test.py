@@ -13,7 +13,7 @@ from summarize_test import Summary, text_of
 
 
 def cell_of(text, decimal):
-    """What a cell must hold: a number, or the text."""
+    """Returns the content that a cell must have: a number, or the text."""
     number = parsed_number(text.replace(decimal, "."))
     return text if number is None else number
 
@@ -72,8 +72,8 @@ class Readers(Case):
 
     @each("decimal, language", [(".", 1033), (",", 1031)])
     def test_spreadsheet(self, decimal, language):
-        """LibreOffice reads a summary, and a result without metadata, in English and in German: as many
-        columns as there are, numbers as numbers, all else as texts, if it isn't to look for dates."""
+        """LibreOffice reads a summary, and a result without metadata, in English and in German: the same
+        columns, numbers as numbers, all else as texts, if it isn't to look for dates."""
         paths = [self.summary("summary.tsv", f"--decimal={decimal}")]
         if decimal == ".":  # as programs write it
             paths.append(self.result("ibcast", "--max-num-elts=4", "--max-time=0.02", "--no-metadata"))

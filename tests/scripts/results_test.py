@@ -1,17 +1,11 @@
-"""What each launch found, read from files made here: launches, what is left out, what is refused,
+"""Values of each launch, read from files made here: launches, left-out files, refusals,
 bad bytes, and files of 1 GB."""
 
 import os
-import random
-import resource
-import shutil
-import subprocess
-import sys
 import threading
 import time
-import unittest
 
-from case import Case, call, each, full
+from case import Case, call, each
 from commcost.result import tables
 from commcost.result.launches import Launches
 from commcost.result.result_reader import LINE_MAX, Result, ResultError
@@ -69,7 +63,7 @@ class Results(ResultsCase):
         ("# OSU MPI Latency Test v7.3\n# Size          Latency (us)\n1   0.25\n2   0.5\n",
          [["1", "0.25"], ["2", "0.5"]])])
     def test_pipe(self, text, rows):
-        """Which can be read only once, and whose first piece may say nothing: bench_compare <(zcat base.tsv.gz) ..."""
+        """Which can be read only once, and whose first piece may have no metadata: bench_compare <(zcat base.tsv.gz) ..."""
         def write():
             with open(other, "wb", buffering=0) as stream:
                 stream.write(b"\n")
@@ -118,7 +112,7 @@ class OfLaunches(ResultsCase):
         assert [self.files.launches.values(one, BASE).values for one in series] == [[1, 2, 3], [9]]
 
     def test_a_launch_counts_once(self):
-        """The same launch by itself and among others; the same run twice in two files; two runs of one
+        """The same launch alone and among others; the same run twice in two files; two runs of one
         file that happen to be equal are two."""
         for _ in range(2):
             self.files.add(BASE, MERGED_HEAD + "1\tput\t8\t1\n2\tput\t8\t1\n")
@@ -154,29 +148,8 @@ class OfLaunches(ResultsCase):
         assert self.files.launches.values(series[0], BASE).values == [1, 3, 3]
         assert self.files.launches.values(series[0], NEW).launches == 0
 
-    def test_other_benchmarks_and_keys_are_apart(self):
-        self.files.add(BASE, HEAD + "a\t8\t5\t1\tx\tok\n")
-        for name in ("bench", "other"):
-            self.files.add(NEW, f"# benchmark: {name}\n# columns: name=key time_us=less\nname\ttime_us\n"
-                           "a\t5\n")
-        assert len({one.schema for one in self.files.finish()}) == 3
-
-    def test_parts_of_a_result(self):
-        text = (HEAD.replace("# columns", "# ranks: 2\n# mpi_variable: A=1\n# mpi_variable: B=2\n"
-                             "# note: n: 1\n# columns", 1) +
-                "a\t8\t5\t1\tx\tok\n# warning: w\nb\t8\t5\t1\tx\tok\n# end: 2 rows, exit 0\n")
-        with Result(self.files.write(text)) as result:
-            assert (result.benchmark, result.value("ranks"), result.value("none")) == (
-                "bench", "2", None)
-            assert result.metadata["mpi_variable"] == ["A=1", "B=2"]
-            assert result.keys == ["name", "size"]
-            assert result.quantities() == [(2, "time_us", False), (3, "rate_per_s", True)]
-            assert [cells[0] for cells in result.rows()] == ["a", "b"]
-            assert result.remarks == [("note", "n: 1"), ("warning", "w")]
-            assert result.end == (2, 0)
-
     def test_without_columns(self):
-        """A result of ours that doesn't say its keys is refused, by all that reads results."""
+        """A result of ours without keys is refused, by all that reads results."""
         path = self.files.write("# benchmark: halo\nname\ttime_us\na\t5\n")
         for reads in (Result, lambda path: tables.Tables([path]), lambda path: Launches().add(0, path)):
             with self.assertRaises(ResultError) as error:
@@ -199,7 +172,7 @@ SHORT = SHORT_HEAD.format("syncbench", "2 ranks") + """\
 sync\tneighbours\tsync_us\tsync_lo_us\tsync_hi_us\tstatus
 MPI barrier\tNA\t0.622\t0.616\t0.630\tok
 # note: a long remark that doesn't fit into one hundred characters is wrapped at a blank, and
-#   goes on in a line that begins with three blanks
+#   continues in a line that begins with three blanks
 pairs\t1\t0.5\t0.4\t0.6\tok
 # end: 2 rows, exit 0
 """
@@ -232,7 +205,7 @@ class ShortResults(ResultsCase):
             assert result.quantities() == [(2, "sync_us", False)]
             assert [cells[0] for cells in result.rows()] == ["MPI barrier", "pairs"]
             assert result.remarks == [("note", "a long remark that doesn't fit into one hundred characters is wrapped "
-                                               "at a blank, and goes on in a line that begins with three blanks")]
+                                               "at a blank, and continues in a line that begins with three blanks")]
             assert result.end == (2, 0)
 
     def test_keys_of_all_rows(self):
@@ -252,10 +225,6 @@ class ShortResults(ResultsCase):
         with self.assertRaisesRegex(ResultError, "'more' in '# columns:' is none of keys, rows are told apart by, less is"):
             Result(self.files.write(head + "# columns: more: status\nstatus\nok\n"))
 
-    def test_only_short_results_are_wrapped(self):
-        with Result(self.files.write(HEAD + "# note: n\n#   table\n")) as result:
-            assert (list(result.rows()), result.remarks) == ([], [("note", "n")])
-
     def test_cut_off(self):
         self.files.add(BASE, SHORT[:SHORT.index("# end")])
         self.files.finish()
@@ -273,12 +242,6 @@ class ShortResults(ResultsCase):
         note, = self.files.launches.notes
         assert note.endswith("2.tsv: short, so only common keys and columns count: write full results with --output=FILE")
         assert self.files.launches.warnings == []
-
-    def test_full_ones_alone(self):
-        for ranks in (2, 4):
-            self.files.add(BASE, FULL.format(ranks))
-        assert len(self.files.finish()) == 4
-        assert self.files.launches.notes == []
 
     def test_rows_that_a_short_one_cannot_tell_apart(self):
         row = "MPI barrier\tNA\t4\t9\t0.7\t0.6\tok\n"
@@ -299,46 +262,6 @@ class ShortResults(ResultsCase):
         read = tables.Tables([path])
         assert read.kinds() == [kind]
         assert [row.median("overlap_pct") for row in read.rows(kind, collective="iallreduce")] == [20]
-
-    @each("other, status, said", [
-        (FULL.format(2), 3, "# note: new.tsv: short, so only common keys and columns count"),
-        (FULL.format(4), 2, "base.tsv ran on 4 ranks, new.tsv on 2"), (SHORT, 3, "# note: base.tsv and new.tsv: short")])
-    def test_compared(self, other, status, said):
-        for name, text in (("base", other), ("new", SHORT.replace("0.622", "0.9"))):
-            (self.folder / f"{name}.tsv").write_text(text)
-        done = call([f"{self.source}/run_scripts/bench_compare", "base.tsv", "new.tsv"], cwd=str(self.folder))
-        assert done.returncode == status, done.stderr
-        assert said in done.stdout + done.stderr
-        done = call([f"{self.source}/run_scripts/summarize.sh", "new.tsv"], cwd=str(self.folder))
-        assert "syncbench\tMPI barrier\tNA\tsync_us\tus\t0.900000\t" in done.stdout
-        assert "note: new.tsv: short" in done.stderr
-
-    def test_page_of_two(self):
-        new, base = self.files.write(SHORT), self.files.write(FULL.format(2))
-        done = call([f"{self.source}/run_scripts/report.sh", "--output=page.html", f"--base={base}", new],
-                    cwd=str(self.folder))
-        assert done.returncode == 0, done.stderr
-        assert "1.tsv: short, so only common keys and columns count" in (
-            self.folder / "page.html").read_text(encoding="utf-8")
-
-    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
-    def test_panels_without_a_column(self):
-        """Are left out: a short result of pingpong has no bandwidth."""
-        path = self.files.write(SHORT_HEAD.format("pingpong", "2 ranks") + (
-            "# all_rows: arrangement=single\n# columns: rows are told apart by: pattern, sync, count, blksize, stride; "
-            "less is better: latency_us\npattern\tsync\tcount\tblksize\tstride\tlatency_us\tstatus\n"
-            "MPI Send\tnone\t1\t1\t1\t0.5\tok\nMPI Send\tnone\t1\t8\t1\t0.6\tok\n# end: 2 rows, exit 0\n"))
-        done = call([f"{self.source}/run_scripts/plot.sh", "--output=pictures", "--format=svg", path], cwd=str(self.folder))
-        assert (done.returncode, done.stderr) == (0, ""), done.stderr
-        done = call([f"{self.source}/run_scripts/report_text.sh", "--short", path], cwd=str(self.folder))
-        assert "Latency, 8 bytes  0.50 µs" in done.stdout, done.stdout
-
-    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
-    def test_report_and_pictures(self):
-        path = self.files.write(SHORT)
-        for script in ("report_text.sh", "plot.sh"):
-            done = call([f"{self.source}/run_scripts/{script}", path], cwd=str(self.folder))
-            assert done.returncode == 0, done.stderr
 
 
 # ---- what is refused -----------------------------------------------------------------------------
@@ -374,40 +297,3 @@ class WhatIsRefused(ResultsCase):
         ("١", None)])
     def test_numbers(self, text, value):
         assert parsed_number(text) == value
-
-
-# ---- large files ---------------------------------------------------------------------------------
-
-ROW = "\t".join(["{run}", "iallreduce", "data", "{size}", "8388608", "{time:.3f}", "{time:.3f}"] +
-                ["1234.567"] * 18 + ["6", "0.5", "30", "ok", "0"]) + "\n"
-COLUMNS = ("run=key collective=key model=key elements=key size_bytes=info ref_us=less "
-           "overlap_pct=more " + " ".join(f"c{i}=info" for i in range(18)) +
-           " visits=info lost_pct=info samples=info status=info slowest_rank=info")
-
-
-def write_large(path, size_bytes, launches):
-    """A result of so many launches with as many rows each as the size needs."""
-    chance = random.Random(1)
-    with open(path, "w", encoding="ascii") as stream:
-        stream.write(f"# benchmark: overlap_iallreduce\n# columns: {COLUMNS}\n" +
-                     "\t".join(word.split("=")[0] for word in COLUMNS.split()) + "\n")
-        row = 0
-        while stream.tell() < size_bytes:
-            stream.writelines(
-                ROW.format(run=run, size=size, time=100 + chance.random())
-                for size in range(row, row + 100) for run in range(launches))
-            row += 100
-
-
-class LargeFiles(ResultsCase):
-    @full
-    def test_memory(self):
-        """A result of 1 GB is read within 200 MB."""
-        path = self.folder / "large.tsv"
-        write_large(path, 1e9, 200)
-        limit = 200 * 2 ** 20
-        done = call(
-            [sys.executable, f"{self.source}/run_scripts/commcost", "summarize", path], stdout=subprocess.DEVNULL,
-            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
-        path.unlink()
-        assert done.returncode == 0, done.stderr[-2000:]

@@ -49,7 +49,7 @@ stop() {
     export SLURM_CONF
     if [ -e "$folder/slurmctld.pid" ]; then
         timeout 5 scancel --user=root 2>/dev/null
-        # Give jobs a moment to end by themselves.
+        # Give jobs a moment to end alone.
         tries=20
         while [ -n "$(timeout 5 squeue -h 2>/dev/null)" ] && [ "$tries" -gt 0 ]; do
             sleep 0.1
@@ -90,7 +90,7 @@ for tool in munged slurmctld slurmd srun sbatch; do
 done
 
 # munged wants every folder above its files to be its own or root's, and not to be
-# writable for others but for a sticky /tmp.
+# writable for others except for a sticky /tmp.
 mkdir -p "$folder/munge" "$folder/state" "$folder/spool"
 chmod 755 "$folder" "$folder/munge"
 # The socket must be there for everybody; all else is for the user that runs it.

@@ -14,7 +14,7 @@ import time
 from case import Case, call, each, in_full, within
 from commands import command
 from commcost import system
-from commcost.suite import launch_options, processor_count
+from commcost.suite import processor_count
 from commcost.suite.launch_processes import left_behind
 from commcost.suite.suite_plan import read_list
 from mounts import enter_own_mounts
@@ -58,7 +58,7 @@ def ranks_on(suite, *system, **more):
 
 
 class Load(Case):
-    """Whether other programs are at work before a suite begins."""
+    """Other programs at work before a suite begins."""
 
     @each("before, after, share", [
         ("cpu  100 0 50 1000 10 0 0 0 0 0", "cpu  150 0 50 1050 10 0 0 0 0 0", 0.5),
@@ -91,7 +91,7 @@ class Writers(Case):
 
 
 class Plan(SuiteCase):
-    """What would run, and with which command lines."""
+    """The launches of a suite, and their command lines."""
 
     def test_order(self):
         plan = self.suite.plan("--benchmarks=pingpong,overlap,halo", "--runs=3")
@@ -109,7 +109,7 @@ class Plan(SuiteCase):
         assert "--local=10,50,100" in "".join(line[2] for line in quick)
 
     def test_what_is_not_built(self):
-        """What the MPI library has no call for, for example: left out of groups, and said."""
+        """Programs that the MPI library has no call for, for example, are left out of groups with a message."""
         done = self.suite.run("--dry-run", "--benchmarks=overlap")
         left, = re.findall("(?m)^Not built, left out: (.*)$", done.stderr)
         assert {"overlap_partitioned_sweep", "overlap_put_sweep", "overlap_iscan"} <= set(left.split())
@@ -118,23 +118,12 @@ class Plan(SuiteCase):
         assert "overlap_partitioned: build it first" in self.suite.run(
             "--dry-run", "--benchmarks=overlap_partitioned_sweep", status=1).stderr
 
-    def test_messages(self):
-        """Two ranks exchange messages, on two nodes if there are, all of them halos; with calls of
-        MPI_Test, of which there are more than in a quick suite."""
-        for options, calls in (([], "0,1,4,16"), (["--quick"], "0,4")):
-            plan = {line[1]: line[2] for line in self.suite.plan(
-                "--runs=1", "--ranks=6", "--benchmarks=overlap", *options)}
-            assert "-np 2 " in plan["overlap_sendrecv_sweep"]
-            assert "--data-driven --max-num-elts=128K" in plan["overlap_sendrecv_sweep"]
-            assert f"--test-calls={calls}" in plan["overlap_sendrecv_sweep"].split()
-            assert "-np 6 " in plan["overlap_halo_sweep"]
-
     def test_quick_is_quick(self):
         """All of it is at most 130 s on two cores: with the build, three minutes."""
         assert sum(entry.seconds for entry in read_list("quick")) <= 130
 
     def test_essentials(self):
-        """Six launches of each in turn, 110 s at most: with the build and the report, three minutes."""
+        """Six launches of each, alternately, 110 s at most: with the build and the report, three minutes."""
         names = [f"overlap_{name}_sweep" for name in ("iallreduce", "ialltoall", "ibcast", "sendrecv")] + [
             "msgrate", "pingpong", "halo", "collective", "mpi_overhead", "noise"]
         listed = read_list("essentials")
@@ -167,7 +156,7 @@ class Plan(SuiteCase):
         assert ranks_on(self.suite, threads, "0-7") == 4
         assert ranks_on(self.suite, ["0-1", "0-1", "2-3", "2-3", "4-5", "4-5"], "0-5") == 3
         assert ranks_on(self.suite, threads, "0-7", name="thread_siblings_list") == 4
-        # What this process may use; offline ones may be among them.
+        # Processors that this process may use; offline ones may be among them.
         assert ranks_on(self.suite, threads, "0-2,4,6") == 3
         assert ranks_on(self.suite, threads, "1-3,5-7") == 3
         assert ranks_on(self.suite, ["0"], "0") == 2
@@ -180,23 +169,6 @@ class Plan(SuiteCase):
         # Nothing but a default.
         make_system(self.suite, threads, "0-7")
         assert self.suite.launch("mpirun", "--ranks=7").endswith("-np 7")
-
-    def test_ranks_in_a_slurm_job(self):
-        self.suite.environment.update(SLURM_JOB_ID="7", SLURM_JOB_NUM_NODES="3", SLURM_CPUS_ON_NODE="8")
-        make_system(self.suite, ["0,4", "1,5", "2,6", "3,7"] * 2, "0-7")
-        # Where the suite doesn't run on a node of the job nothing is known of its cores.
-        assert "--ntasks=24" in self.suite.launch("")
-        self.suite.environment["SLURMD_NODENAME"] = "a"
-        assert "--ntasks=12" in self.suite.launch("")
-        self.suite.environment["SLURM_CPUS_ON_NODE"] = "2"
-        assert "--ntasks=6" in self.suite.launch("")
-
-    def test_threads_and_ranks_per_node(self):
-        """Open MPI takes one --map-by."""
-        make_system(self.suite, [str(i) for i in range(8)], "0-7")
-        line = self.suite.launch("orterun", "--ranks=4", "--ranks-per-node=2", "--options=msgrate_rma: -t 2",
-                                 name="msgrate_rma")
-        assert line.count("--map-by") == 1 and "--map-by ppr:2:node:PE=2 --bind-to core" in line
 
     @each("variables, ranks", [
         ({"SLURM_TASKS_PER_NODE": "4(x2)"}, 8), ({"SLURM_TASKS_PER_NODE": "4(x2),3"}, 11),
@@ -215,7 +187,7 @@ class Plan(SuiteCase):
         self.suite.environment.update(SLURM_JOB_ID="7", **variables)
         done = self.suite.run("--launcher=mpirun", "--dry-run", status=2)
         assert named in done.stderr and "give --ranks" in done.stderr, done.stderr
-        # What is given isn't asked of Slurm.
+        # Options given by the user win over Slurm's variables.
         assert "-np 2 " in self.suite.launch("mpirun", "--hosts=a,b")
 
     @each("processors, ranks", [
@@ -236,12 +208,6 @@ class Plan(SuiteCase):
                 ("3:cpu:/\n", {"cpu/cpu.cfs_quota_us": quota, "cpu/cpu.cfs_period_us": one})):
             eight = [str(i) for i in range(8)]
             assert ranks_on(self.suite, eight, "0-7", files, membership) == ranks, membership
-
-    def test_odd_quotas(self):
-        for odd in ("", "max\n", "x y\n", "0 100000\n", "-5 100000\n", "100000 0\n"):
-            assert ranks_on(self.suite, [str(i) for i in range(8)], "0-7", {"cpu.max": odd}) == 8, odd
-        # Of cores, not of their hardware threads.
-        assert ranks_on(self.suite, ["0,2", "1,3"] * 2, "0-3", {"cpu.max": "300000 100000\n"}) == 2
 
     def test_options(self):
         plan = self.suite.plan("--runs=1", "--options=all: --max-time=0.5 --x",
@@ -304,7 +270,7 @@ class Plan(SuiteCase):
         assert self.suite.launch("mpirun", "--ranks=2") == "mpirun -np 2"
 
     def test_jobs(self):
-        """What a scheduler says of the job."""
+        """The job's size as schedulers report it."""
         self.suite.environment.update(SLURM_JOB_ID="7", SLURM_NTASKS="12", SLURM_JOB_NUM_NODES="3")
         kill, export = "srun --kill-on-bad-exit=1 --ntasks=", " --export=ALL"
         assert self.suite.launch("") == kill + "12" + export
@@ -352,7 +318,7 @@ class Plan(SuiteCase):
 
 
 class Results(SuiteCase):
-    """What a suite leaves."""
+    """The files of a suite."""
 
     def test_interleaved(self):
         done = self.suite.run("--benchmarks=overlap_ibarrier,pingpong,halo", "--runs=4")
@@ -380,11 +346,11 @@ class Results(SuiteCase):
                  for run in (1, 3)]
         assert re.findall("(?m)^# (?:last_)?date: (.*)$", text) in (dates, dates[::-1])
         assert "\nrun\tkey\tvalue\tword\tsamples\tstatus\n" in text
-        # What is the same in all is there once, what isn't is there of each.
+        # Remarks that all runs share are there once, others for each run.
         assert text.count("the same in all") == 1
         assert len(re.findall("# warning: of [0-9]", text)) == 1
         assert re.findall("# warning: (run [0-9]): of", text) == ["run 2", "run 3"]
-        # What is said of a row is there of each run's.
+        # Remarks on a row are there for each run.
         for word in ("note", "warning"):
             assert re.findall(f"# {word}: (.*)row 1: of it", text) == ["", "run 2: ", "run 3: "]
         assert text.count("# end: ") == 1
@@ -394,25 +360,6 @@ class Results(SuiteCase):
         other.write_text(read(other).replace("value", "wert"))
         assert "other columns" in self.suite.run("--benchmarks=halo", "--runs=3", status=1).stderr
         assert read(self.suite.results / "halo.tsv") == text
-
-    def test_what_is_not_whole_any_more(self):
-        """As after a copy that was cut off: it is measured again."""
-        self.suite.run("--benchmarks=halo", "--runs=2")
-        path = self.suite.results / "runs/2/halo.tsv"
-        whole = read(path)
-        path.write_text(whole[:-20])
-        assert "halo.tsv is incomplete: measuring it again" in self.suite.run("--benchmarks=halo",
-                                                                        "--runs=2").stderr
-        assert read(path).splitlines()[-1] == whole.splitlines()[-1]
-        self.suite.assert_rows("halo", 2)
-
-    def test_what_is_left(self):
-        """A dry run shows what isn't measured yet."""
-        self.suite.run("--benchmarks=halo", "--runs=2")
-        assert [line[0] for line in self.suite.plan("--benchmarks=halo", "--runs=3")] == ["3"]
-        shown = self.suite.run("--dry-run", "--benchmarks=halo", "--runs=3").stdout
-        assert "3 launches" in shown
-        assert ", 2 of them measured before: about " in shown
 
     def test_run_again(self):
         self.suite.environment["UCX_TLS"] = "it's \"self\"\nand tcp"
@@ -474,14 +421,14 @@ def assert_goes_on(suite, before, *options):
 
 
 def said_by(process, status, timeout_s=20):
-    """Waits for the end of a suite that must end with this status; what it said."""
+    """Waits for the end of a suite that must end with this status; returns its stderr."""
     said = process.communicate(timeout=timeout_s)[1]
     assert process.returncode == status, said
     return said
 
 
 class Resume(SuiteCase):
-    """Killed at any moment, the suite goes on where it was: no launch that was finished is made
+    """Killed at any moment, the suite is resumed: no launch that was finished is made
     again, no row is lost or there twice."""
 
     def test_killed_at_random(self):
@@ -492,25 +439,12 @@ class Resume(SuiteCase):
                 before = self.suite.files()
                 kill_at(self.suite, THREE_RUNS, chance.uniform(0.1, 0.9), with_launch=trial % 2)
                 self.suite.assert_kept(before)
-            # What was left behind may yet start its program.
+            # A launch that was left behind may yet start its program.
             self.suite.environment["STARTED"] = f"{self.suite.folder}/started {trial}"
             before = self.suite.files()
             assert_goes_on(self.suite, before, *THREE_RUNS)
             # Only what was missing was measured.
             assert sum(self.suite.started().values()) == 9 - len(before), trial
-
-    def test_left_behind(self):
-        """The launch that a killed suite left is ended before the next begins."""
-        choice = ["--benchmarks=halo", "--runs=1", "--options=all: --rows=4 --pause=0.5"]
-        kill_at(self.suite, choice, 0.2, started=True)
-        left = int(read(self.suite.environment["STARTED"]).split()[1])
-        assert is_alive(left)
-        done = self.suite.run(*choice)
-        assert "Ending process" in done.stderr
-        assert not is_alive(left)
-        assert f"ended {left}\n" not in read(self.suite.environment["STARTED"] + ".ended")
-        self.suite.assert_rows("halo", 1, rows=4)
-        self.suite.assert_nothing_left()
 
     @each("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR1"])
     def test_signals(self, name):
@@ -524,15 +458,15 @@ class Resume(SuiteCase):
         self.suite.assert_nothing_left()
         before = self.suite.files()
         assert before
-        # What there is is merged.
+        # Finished launches are merged.
         assert self.suite.merged(THREE[0])
-        # USR1 lets the launch in hand end by itself; the others may come when there is none.
+        # USR1 lets the launch in hand end; the others may come when there is none.
         lost = sum(self.suite.started().values()) - len(before)
         assert lost in ((0,) if name == "SIGUSR1" else (0, 1))
         assert_goes_on(self.suite, before, f"--resume={self.suite.results}")
 
     def test_ignored_signals(self):
-        """What nohup has ignored doesn't end a self.suite."""
+        """A signal that nohup ignores doesn't end a suite."""
         line = self.suite.line("--benchmarks=halo", "--runs=1", "--options=all: --rows=4 --pause=0.2")
         process = subprocess.Popen(["nohup", *line], env=self.suite.environment, text=True, stdin=subprocess.DEVNULL,
                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
@@ -560,48 +494,6 @@ exec "$@" """))
             process.send_signal(signal.SIGTERM)
         said = said_by(process, 1, timeout_s=30)
         assert not is_alive(int(read(path))), said
-
-    def test_signal_at_the_end(self):
-        """One that comes in the last launch leaves nothing out."""
-        process = self.suite.begin("--benchmarks=halo", "--runs=1", "--options=all: --pause=0.4")
-        await_file(self.suite.results / "runs/1/halo.tsv.part")
-        process.send_signal(signal.SIGUSR1)
-        assert "1 of 1 launches have their result" in said_by(process, 0)
-        assert os.path.exists(self.suite.of_suite("complete"))
-
-    @each("fault", ["signal", "status0"])
-    def test_interrupted_program(self, fault):
-        """A scheduler may warn the programs alone."""
-        done = self.suite.run("--benchmarks=pingpong,halo", "--runs=2",
-                              f"--options=halo: --fault={fault}", status=1)
-        assert "To resume" in done.stderr
-        assert [os.path.basename(path) for path in self.suite.files()] == ["pingpong.tsv"]
-
-    def test_same_second(self):
-        """Suites that begin in one second have a folder each."""
-        self.replace(launch_options, "TOP", str(self.suite.folder))
-        self.replace(time, "strftime", lambda *_: "now")
-        for name in ("now", "now-2", "now-3"):
-            done = command("suite", f"--build={self.suite.build}", "--launcher=mpirun", "--benchmarks=halo", "--runs=1",
-                           environment=self.suite.environment)
-            assert done.returncode == 0, done.stderr
-            assert f"Results: {self.suite.folder}/results/{name}\n" in done.stderr, done.stderr
-        self.assertEqual(sorted(os.listdir(self.suite.results)), ["now", "now-2", "now-3"])
-
-    def test_killed_while_it_wrote(self):
-        """Half-written files are removed when the suite is resumed."""
-        self.suite.run("--benchmarks=halo", "--runs=1")
-        for name in ("suite", "runs/1"):
-            (self.suite.results / name / ".0123456789abcdef.new").touch()
-        self.suite.run("--benchmarks=halo", "--runs=1")
-        self.suite.assert_nothing_left()
-
-    def test_killed_before_it_had_a_lock(self):
-        for name in ("suite", "runs"):
-            (self.suite.results / name).mkdir(parents=True)
-            self.suite.run("--benchmarks=halo", "--runs=1", "--dry-run")
-        self.suite.run("--benchmarks=halo", "--runs=1")
-        self.suite.assert_rows("halo", 1)
 
     @each("stderr", ["2>&-", "2>&1 | true", ">&- 2>&-"])
     def test_nobody_reads(self, stderr):
@@ -643,15 +535,6 @@ exec "$@" """))
         (self.suite.results / "mine.tsv").touch()
         assert "something else" in self.suite.run(status=1).stderr
 
-    def test_more_runs(self):
-        self.suite.run("--benchmarks=halo,pingpong", "--runs=1")
-        before = self.suite.files()
-        self.suite.run("--benchmarks=halo,pingpong", "--runs=3")
-        self.suite.assert_kept(before)
-        self.suite.assert_rows("halo", 3)
-        self.suite.assert_rows("pingpong", 3)
-        assert self.suite.started() == {"halo": 3, "pingpong": 3}
-
     def test_one_at_a_time(self):
         choice = ["--benchmarks=halo", "--runs=1", "--options=all: --rows=3 --pause=1.5"]
         process = self.suite.begin(*choice)
@@ -660,33 +543,16 @@ exec "$@" """))
         said_by(process, 0)
         self.suite.assert_rows("halo", 1)
 
-    def test_retry_that_is_interrupted(self):
-        """Each launch has a record, but what failed isn't done yet."""
-        self.suite.run("--benchmarks=pingpong,halo", "--runs=1", "--options=all: --rows=4 --pause=0.5",
-                       "--options=pingpong: --fault=once", status=1)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            self.suite.environment["STARTED"] += " again"
-            with open(self.suite.environment["STARTED"] + ".once", "w", encoding="utf-8"):
-                pass
-            process = self.suite.begin(f"--resume={self.suite.results}")
-            await_file(self.suite.environment["STARTED"])
-            process.send_signal(number)
-            assert f"Ended by {number.name}" in said_by(process, 1)
-            assert not os.path.exists(self.suite.of_suite("complete"))
-        done = self.suite.run(f"--resume={self.suite.results}")
-        assert "2 of 2 launches have their result" in done.stderr
-        assert os.path.exists(self.suite.of_suite("complete"))
-
 
 class Failures(SuiteCase):
-    """A launch that fails is recorded, the suite goes on, and its exit status is 1."""
+    """A launch that fails is recorded, the suite continues, and its exit status is 1."""
 
     @each("fault, result, rows, exits", [
         ("exit", "failed", 0, "3"),
         ("killed", "failed", 0, "137"),
         ("wrong_killed", "failed", 0, "137"),  # rows with FAIL don't make a launch whole
         ("end_killed", "failed", 0, "137"),    # all rows are there, but nobody knows
-        ("rows", "failed", 0, "0"),            # fewer than the end says
+        ("rows", "failed", 0, "0"),            # fewer than the end mark has
         ("nothing", "failed", 0, "0"),
         ("wrong", "wrong", 3, "1")])           # all rows are there; 1 all the same
     def test_fault(self, fault, result, rows, exits):
@@ -730,22 +596,12 @@ class Failures(SuiteCase):
         assert self.suite.launches("name", "result") == [("pingpong", "failed"), ("halo", "done")]
         self.suite.assert_nothing_left()
 
-    def test_tried_again(self):
-        choice = ["--benchmarks=pingpong,halo", "--runs=2", "--options=pingpong: --fault=once"]
-        self.suite.run(*choice, status=1)
-        before = self.suite.files()
-        assert len(before) == 3
-        self.suite.run(*choice)
-        self.suite.assert_kept(before)
-        self.suite.assert_rows("pingpong", 2)
-        assert not os.path.exists(self.suite.results / "runs/1/pingpong.tsv.failed")
-
 
 FORTY_ROWS = ["--benchmarks=pingpong,halo", "--options=all: --rows=40"]
 
 
 class Disk(SuiteCase):
-    """No space, and a folder that goes away: the suite says so and ends; it goes on when it can."""
+    """No space, and a folder that goes away: the suite reports it and ends; it can be resumed."""
 
     def use_small_fs(self):
         """The folder of the results is a file system of 1 MiB, which this process alone sees."""
@@ -756,7 +612,7 @@ class Disk(SuiteCase):
         self.addCleanup(subprocess.run, ["umount", results], check=True)
 
     def fill(self, name, left_kib):
-        """A file that fills the file system but for so much."""
+        """Writes a file that fills the file system except for `left_kib`."""
         status = os.statvfs(self.suite.results)
         path = self.suite.results / name
         path.write_bytes(b"x" * max(status.f_bavail * status.f_frsize - left_kib * 1024, 0))
@@ -780,15 +636,6 @@ class Disk(SuiteCase):
             self.suite.assert_rows(name, 4, rows=40)
         assert self.suite.launches("result")[-1] == ("done",)
         self.suite.assert_nothing_left()
-
-    def test_full_from_the_start(self):
-        self.use_small_fs()
-        other = self.fill("other.txt", 0)
-        done = self.suite.run(*FORTY_ROWS, "--runs=1", status=1)
-        assert "run_suite.sh: cannot write in" in done.stderr
-        other.unlink()
-        self.suite.run(*FORTY_ROWS, "--runs=1")
-        self.suite.assert_rows("halo", 1, rows=40)
 
     def test_removed(self):
         process = self.suite.begin("--benchmarks=pingpong,halo", "--runs=9",
@@ -817,14 +664,6 @@ class Budget(SuiteCase):
         # The next call has a budget of its own.
         self.suite.run(*choice)
         assert len(self.suite.files()) > len(files)
-
-    def test_ended(self):
-        """A launch that takes longer than could be known; no result, so 1."""
-        done = self.suite.run("--benchmarks=halo", "--runs=3", "--budget=2",
-                              "--options=all: --rows=40 --pause=0.5 --max-time=0.01", status=1)
-        assert "budget is used up" in done.stderr
-        assert self.suite.files() == {}
-        self.suite.assert_nothing_left()
 
     def in_job(self, left, end_s=None):
         """From now on the suite runs in a Slurm job with this time left, as squeue prints it."""
@@ -884,7 +723,7 @@ echo "# end: 1 row, exit 0"
         return done
 
     def test_six_launches(self):
-        """Of the essentials, with their options; then what they say, where the page and the table are, and how to start
+        """Of the essentials, with their options; then the scorecard, where the page and the table are, and how to start
         one program, in any folder."""
         done = self.quickstart("--output=results")
         assert "6 launches: 1 program, each launched 6 times" in done.stderr
@@ -904,7 +743,7 @@ echo "# end: 1 row, exit 0"
             assert f"Page: results/{name}/report.html" in self.quickstart().stdout
 
     def test_goes_on(self):
-        """With the same folder, as begun or resumed, or as its suite says."""
+        """With the same folder, as begun or resumed, or by the suite's command."""
         self.quickstart("--output=results")
         for option in ("--output=results", "--resume=results"):
             os.remove(self.top / "results/runs/3/collective.tsv")
@@ -938,9 +777,9 @@ echo "# end: 1 row, exit 0"
 
     def make_machine(self, **ranks):
         """Packages and MPI libraries of a made-up machine. `ranks`: by launcher, how many each of two processes finds."""
-        self.said = self.suite.folder / "said"
-        self.stand_in("cmake", f'echo "cmake $*" >>"{self.said}"\n')
-        self.stand_in("apt-get", f'{{ echo "apt-get $*"; env; }} >>"{self.said}"\n')
+        self.log = self.suite.folder / "log"
+        self.stand_in("cmake", f'echo "cmake $*" >>"{self.log}"\n')
+        self.stand_in("apt-get", f'{{ echo "apt-get $*"; env; }} >>"{self.log}"\n')
         self.stand_in("dpkg-query", "exit 1\n")
         self.stand_in("id", "echo 1000\n")
         # As sudo by default.
@@ -959,7 +798,7 @@ esac
 
     def calls(self, name):
         """The command lines with which a stand-in was called."""
-        return re.findall(f"(?m)^{name} (.*)$", read(self.said))
+        return re.findall(f"(?m)^{name} (.*)$", read(self.log))
 
     def build_tree(self, folder="b", wrapper="", status=0):
         """Builds as quickstart.sh does, with the user's wrapper, or none."""
@@ -978,7 +817,7 @@ esac
         done = self.quickstart("--all", "--output=results")
         assert [line.split()[0] for line in self.calls("apt-get")] == ["update", "install"]
         for name, value in proxies.items():
-            assert read(self.said).count(f"\n{name}={value}\n") == 2, name
+            assert read(self.log).count(f"\n{name}={value}\n") == 2, name
         assert "secret" not in done.stdout + done.stderr + read(self.top / "build.log")
 
     @each("ranks, launcher, library, reason", [
@@ -998,14 +837,14 @@ esac
                 "COMMCOST_MPIRUN" not in configure)
         said = re.findall("mpirun.mpich starts each rank as a job of its own.*", done.stderr)
         assert [line.endswith(reason) for line in said] == [True] if reason else not said
-        assert ("\napt-get install" in read(self.said)) == (library == "openmpi")
+        assert ("\napt-get install" in read(self.log)) == (library == "openmpi")
 
     def test_wrapper_of_the_user(self):
         """The user's own library isn't replaced by another one."""
         self.make_machine(mpirun_mpich=1)
         done = self.build_tree(wrapper="mpicc.mpich", status=1)
         assert "set MPICC to another library's wrapper" in done.stderr
-        assert not self.said.exists()
+        assert not self.log.exists()
 
     def test_build_folder(self):
         """A folder that was built with another library, or with what the wrapper's name led to before, is made again,
@@ -1034,12 +873,6 @@ esac
         return [one for one in read(self.top / "results/suite" / name).splitlines() if one == line]
 
 
-def report_of(folder):
-    done = call(["sh", os.path.join(SCRIPTS, "report_text.sh"), folder])
-    assert done.returncode == 0, done.stderr
-    return done
-
-
 class Report(Case):
     """The page of merged files is that of the programs' own."""
 
@@ -1064,20 +897,3 @@ class Report(Case):
         assert said["one"] == said["single"]
         assert "medians over 2 launches" in said["two"]
         assert cells.format("1.5", "<td>2</td>") in said["two"]
-
-    def test_what_is_missing_is_said(self):
-        folder = self.folder / "a folder"
-        folder.mkdir()
-        for name, header in (("syncbench", "sync\tneighbours\tsync_us\tstatus\n"),
-                             ("mine", "sync\tneighbours\tstatus\n")):
-            (folder / (name + ".tsv")).write_text(
-                f"# benchmark: {name}\n# schema: 2\n# columns: sync=key neighbours=key sync_us=less status=info\n"
-                "# warning: late by 3 us\n# warning: late by 4 us\n" + header +
-                "\t".join(["barrier", "NA", "1", "ok"][-header.count("\t") - 1:]) + "\n")
-        done = report_of(folder)
-        assert re.search(r"(?m)^- the result was cut off .* \(syncbench\)$", done.stdout)
-        assert re.search(r"(?m)^- late by 3 us \(and 1 like it with other numbers\) "
-                         r"\(syncbench \(2 times\)\)$", done.stdout)
-        assert "## Work that fits" not in done.stdout
-        assert done.stderr == (f"report_text.sh: {folder}/mine.tsv: no known benchmark, "
-                               "left out\n")

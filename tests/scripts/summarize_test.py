@@ -2,7 +2,7 @@
 
 import os
 
-from case import Case, call, each
+from case import Case, each
 from commands import command
 from mpi_run import read_tsv
 
@@ -35,7 +35,7 @@ class Summary:
         return command("summarize", *words, cwd=str(self.folder))
 
     def text(self, *words):
-        """What it prints of all launches, and what it says."""
+        """Returns its stdout and stderr for all launches."""
         done = self.start("results", *words)
         assert done.returncode == 0, done.stderr
         return done.stdout, done.stderr
@@ -79,7 +79,7 @@ class Summarize(Case):
         assert len(said.splitlines()) == (count < 6)
 
     def test_worst_status_and_wrong_data(self):
-        """What failed has no value, and is counted as a launch."""
+        """A failed row has no value, and is counted as a launch."""
         launches(self.summary, [1, 2, 3, 4, 5, 6])
         self.summary.launch(7, text_of([["put", 8, 50, 1, "x", "budget"]]))
         assert self.summary.row()["status"] == "budget"
@@ -87,16 +87,6 @@ class Summarize(Case):
         self.summary.launch(7, text_of([["put", 8, 50, 1, "x", "FAIL"]]))
         assert (self.summary.row()["status"], self.summary.row()["max"]) == ("FAIL", "6.00000")
         assert self.summary.row()["launches"] == "7"
-
-    def test_launches_that_are_not_whole(self):
-        launches(self.summary, [1, 2, 3, 4, 5, 6])
-        self.summary.launch(7, text_of([["put", 8, 50, 1, "x", "ok"]], end=False))
-        text, said = self.summary.text()
-        assert read_tsv(text)[0]["launches"] == "6"
-        assert "results/runs/7/bench.tsv was cut off" in said
-        done = self.summary.start("results/runs/7/bench.tsv")
-        assert done.returncode == 2
-        assert "no values: results/runs/7/bench.tsv was cut off" in done.stderr
 
     def test_all_benchmarks(self):
         """Rows of all benchmarks, in their order, with the keys of all; cells are empty for keys that a benchmark
@@ -138,21 +128,6 @@ class Summarize(Case):
         assert [row["results"] for row in read_tsv(self.summary.start(folders[0], str(path)).stdout)] == 2 * [
             "results"] + 2 * ["bench"]
 
-    def test_folders_measured_differently(self):
-        """Have a column that tells the folders apart; files have one that tells what they differ in."""
-        paths = []
-        for ranks in (2, 64):
-            (self.folder / str(ranks)).mkdir()
-            paths.append(self.folder / str(ranks) / "bench.tsv")
-            paths[-1].write_text(text_of([["put", 8, 1.5, 5e6, "x", "ok"]]).replace(
-                "# schema", f"# ranks: {ranks}\n# schema"), encoding="utf-8")
-        assert "warning" not in self.summary.start("2", "64").stderr
-        done = self.summary.start(*map(str, paths))
-        assert "warning" not in done.stderr
-        assert [(row["ranks"], row["launches"]) for row in read_tsv(done.stdout)] == [
-            ("2", "1"), ("2", "1"), ("64", "1"), ("64", "1")]
-        assert "results" not in done.stdout
-
     def test_key_of_some_is_quantity_of_others(self):
         """As sizes are, which a launch finds in one model and is told in the other: one column, if wide."""
         self.summary.launch(1, text_of([["put", 8, 1.5]], "name=key size=key us=less"))
@@ -190,21 +165,6 @@ class Summarize(Case):
         assert "." not in comma
         assert comma.replace(",", ".") == point
 
-    def test_mixtures(self):
-        """Launches of other jobs make no row together; those that differ in date do, in what is built and run with a
-        warning."""
-        for run, (ranks, version) in enumerate(((2, "1"), (2, "2"), (64, "1")), 1):
-            text = text_of([["put", 8, 1.5, 5e6, "x", "ok"]])
-            self.summary.launch(run, text.replace("# schema", f"# date: {run}\n# ranks: {ranks}\n# version: {version}\n"
-                                                  "# schema"))
-        text, remarks = self.summary.text()
-        assert [(row["ranks"], row["quantity"], row["launches"]) for row in read_tsv(text)] == [
-            ("2", "time_us", "2"), ("2", "rate_per_s", "2"), ("64", "time_us", "1"), ("64", "rate_per_s", "1")]
-        warnings = [line for line in remarks.splitlines() if "warning: " in line]
-        assert len(warnings) == 1, warnings
-        assert "bench was measured with version 1 (" in warnings[0]
-        assert " and 2 (" in warnings[0]
-
     def test_summaries_are_no_results(self):
         """Those beside results, in any form, also an earlier version's, are left out without a word."""
         launches(self.summary, [1, 2, 3, 4, 5, 6])
@@ -214,14 +174,6 @@ class Summarize(Case):
             text, _ = self.summary.text(*options)
             (folder / f"{name}.tsv").write_text(text)
             assert self.summary.text(*options) == (text, "")
-
-    def test_no_space(self):
-        launches(self.summary, [1])
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            done = call([self.summary.program, "results"], cwd=str(self.summary.folder), stdout=full)
-        assert done.returncode != 0
-        assert "Traceback" not in done.stderr, done.stderr
-        assert "No space left" in done.stderr
 
     @each("words, named", [
         ([], "which results"), (["/no/such"], "/no/such"), (["results", "--decimal=;"], "--decimal"),

@@ -17,7 +17,7 @@ TESTS = {
     # Its output isn't to be taken for CTest's.
     "bad": "echo 'Test Passed.'; echo '{}1'; echo '  1 - good (Skipped)'; printf 'without line end'; exit 1".format(PASSED),
     "skipped": "echo 'skipped: needs root'; echo 'OK (skipped=1)'; exit 77",
-    "restless": "echo 'not judged: ±3 µs after 20 s'; exit 77",
+    "noisy": "echo 'not judged: ±3 µs after 20 s'; exit 77",
     "silent": "echo 'no wire'; echo; exit 77",
 }
 
@@ -42,8 +42,8 @@ class Summary(Case):
 
     def test_not_judged(self):
         """With the reason, of each of its lines that begins with that word, or the last line."""
-        assert self.lines("good", "skipped", "restless", "silent")[-6:] == [
-            "", "not judged: skipped: needs root", "not judged: restless: ±3 µs after 20 s", "not judged: silent: no wire",
+        assert self.lines("good", "skipped", "noisy", "silent")[-6:] == [
+            "", "not judged: skipped: needs root", "not judged: noisy: ±3 µs after 20 s", "not judged: silent: no wire",
             PASSED + "4", "1 passed, 0 failed, 3 skipped"]
 
     def test_failed(self):

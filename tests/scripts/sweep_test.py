@@ -19,15 +19,15 @@ class OverheadSweep(Case):
         assert lines[:3] == ["######### START #########", f"Running on {os.uname().nodename}", f"Dir is {self.folder}"]
         assert lines[-1] == "######### DONE! #########"
 
-    @each("said, variables, words", [
+    @each("version, variables, words", [
         ("HYDRA build details", {}, ["-np", "2"]),
         ("Open MPI", {"SLURM_JOB_ID": "1", "SLURM_NTASKS": "6"}, ["--kill-on-bad-exit=1", "--ntasks=6"])])
-    def test_launcher(self, said, variables, words):
+    def test_launcher(self, version, variables, words):
         """Without LAUNCH jobs are started as the suite starts them: by the build's launcher, or in a Slurm job by
         srun with all of its tasks."""
         (self.folder / "halo").mkdir()
         for name in ("mpirun", "srun", "halo/mpi_overhead"):
-            (self.folder / name).write_text(f'#!/bin/sh\n[ "$1" != --version ] || echo "{said}"\n')
+            (self.folder / name).write_text(f'#!/bin/sh\n[ "$1" != --version ] || echo "{version}"\n')
             (self.folder / name).chmod(0o755)
         (self.folder / "CMakeCache.txt").write_text(f"COMMCOST_MPIRUN_PROGRAM:FILEPATH={self.folder}/mpirun\n")
         program = f"{self.folder}/halo/mpi_overhead"

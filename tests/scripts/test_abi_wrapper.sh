@@ -30,12 +30,12 @@ END
 chmod +x "$work/mpicc"
 ln -s mpicc "$work/mpicc_abi"
 
-# expect TIMES COMPILER: how often the build says that this compiler is for the ABI, and compiles halo.c for it.
+# expect TIMES COMPILER: how often the build reports that this compiler is for the ABI, and compiles halo.c for it.
 expect() {
     rm -rf "$work/build"
     cmake -S "$source" -B "$work/build" "-DMPI_C_COMPILER=$2" -DBUILD_TESTING=OFF >"$work/log" 2>&1 || fail "$2: $(cat "$work/log")"
-    said=$(grep -c "^-- MPI ABI: the standard's" "$work/log") || true
-    [ "$said" = "$1" ] || fail "$2: $said lines name the ABI: $(cat "$work/log")"
+    named=$(grep -c "^-- MPI ABI: the standard's" "$work/log") || true
+    [ "$named" = "$1" ] || fail "$2: $named lines name the ABI: $(cat "$work/log")"
     commands=$(grep -c 'DMPI_ABI_VERSION=1 .*halo/halo\.c' "$work/build/compile_commands.json") || true
     [ "$commands" = "$1" ] || fail "$2: halo.c is compiled $commands times for the ABI"
 }

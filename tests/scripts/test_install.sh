@@ -39,8 +39,8 @@ suite() {
     grep -q '^halo' compared.tsv || fail "bench_compare has no row of halo"
     commcost-run-suite --benchmarks=overlap_ibarrier --runs=1 --ranks=2 --options='all: --max-time=0.02'
     expect_file results/*/overlap_ibarrier.tsv
-    commcost-run-suite --benchmarks=halo --runs=1 --ranks=2 --budget=0 --output=none 2>said || true
-    grep -q 'To resume: commcost-run-suite --resume=' said || fail "no command that resumes: $(cat said)"
+    commcost-run-suite --benchmarks=halo --runs=1 --ranks=2 --budget=0 --output=none 2>errors || true
+    grep -q 'To resume: commcost-run-suite --resume=' errors || fail "no command that resumes: $(cat errors)"
     commcost-mpi-overhead-sweep --max-time=0.01 --msgsize=8 --output=sweep.tsv
     expect_file sweep.tsv
     commcost-plot --output=pictures first

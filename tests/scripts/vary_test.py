@@ -1,4 +1,4 @@
-"""run_suite.sh --vary: settings in turn, with programs that pretend. Which of them is best:
+"""run_suite.sh --vary: alternating settings, with programs that pretend. Which of them is best:
 tests/virtual/settings_test.py."""
 
 import os
@@ -50,7 +50,7 @@ class Plan(SuiteCase):
         self.suite.assert_kept(before)
         assert "another plan" in self.suite.run("--runs=3", "--benchmarks=halo", "--vary=A=1,3",
                                                 status=1).stderr
-        # What is varied isn't taken from a folder: a variable may name a program.
+        # Varied variables aren't taken from a folder: a variable may name a program.
         done = self.suite.run(f"--resume={self.suite.results}", "--runs=4", status=2)
         assert "--vary=A=1,2 is not taken from a results folder: give it again" in done.stderr
         self.suite.run(f"--resume={self.suite.results}", "--runs=4", "--vary=A=1,2")
@@ -68,7 +68,7 @@ class Plan(SuiteCase):
         assert (self.suite.results / "halo.tsv").exists() == (error == "")
 
     def test_killed_before_launches_were_put_together(self):
-        """Then nothing says which launch is of which setting: they are no launches of one row."""
+        """Then nothing tells the setting of a launch: they are no launches of one row."""
         self.suite.run("--runs=1", "--benchmarks=halo", "--vary=A=1,2")
         os.remove(self.suite.results / "halo.tsv")
         os.remove(self.suite.results / "summary.tsv")
