@@ -19,8 +19,7 @@ set ylabel axis_title textcolor rgb ink
 set xlabel (is_last ? x_title : '') offset 0,(format eq 'svg' ? 0.6 : 0.1) textcolor rgb ink
 if (is_last) { eval size_tics } else { eval bare_tics }
 
-# What is off the axis (on a logarithmic one also what is 0 and below) sits on its
-# end, as a triangle.
+# Values off the axis, and of 0 or less on a logarithmic axis, are triangles at its end.
 clipped(y) = y < y_from ? y_from : y > y_to ? y_to : y
 at_x(x) = x == 0 ? x_zero : x
 inside(y) = y < y_from || y > y_to ? NaN : y

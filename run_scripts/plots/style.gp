@@ -1,4 +1,4 @@
-# What all pictures share. Before it is loaded, a picture sets `width` and `height` (pixels, without the
+# Shared settings of all pictures. Before loading it, a picture sets `width` and `height` (pixels, without the
 # foot; the head takes `body` of them), and `row_height` if it has rows of points; plot.sh sets `format`,
 # `output`, `folder` (of these files), `title_text`, `tables` (the names of its data, with spaces) and the
 # results' names: `names` (1 or 2), new_name, base_name.
@@ -18,7 +18,7 @@ set grid xtics ytics linetype 1 linecolor rgb pale linewidth 1
 unset key
 set errorbars 0.6
 
-# The foot: what the bars are, and what isn't drawn.
+# The foot: the meaning of the bars, and counts of values that aren't drawn.
 sums_below = sums_missing = sums_left = sums_cut = sums_beyond = 0
 new_launches = base_launches = 1
 do for [t in tables] {
@@ -36,10 +36,10 @@ feet = 1
 foot[1] = new_launches == 1 && base_launches == 1 ? 'Bars: the interval of one launch. Launches differ by more.' \
     : 'Points: medians over launches. Bars: from the lowest launch to the highest'.(new_launches == 1 || (names == 2 && base_launches == 1) ? '; of one launch its interval.' : '.')
 if (sums_cut > 0) { foot[1] = foot[1].' At the edge: cut.' }
-if (sums_below > 0) { feet = feet + 1; foot[feet] = 'Triangles at the end of a logarithmic axis: 0 or less, which it can''t show ('.sums_below.').' }
-if (sums_beyond > 0) { feet = feet + 1; foot[feet] = 'Triangles at the end of an axis: beyond it ('.sums_beyond.'); the table has the values.' }
-if (sums_missing > 0) { feet = feet + 1; foot[feet] = 'Not drawn, for they have no value (NA): '.sums_missing.(sums_missing == 1 ? ' row.' : ' rows.') }
-if (sums_left > 0) { feet = feet + 1; foot[feet] = 'Not drawn, to keep this legible: '.sums_left.' more; the table has them.' }
+if (sums_below > 0) { feet = feet + 1; foot[feet] = 'Triangles at the end of a logarithmic axis: values of 0 or less ('.sums_below.').' }
+if (sums_beyond > 0) { feet = feet + 1; foot[feet] = 'Triangles at the end of an axis: values beyond it ('.sums_beyond.'), in the table.' }
+if (sums_missing > 0) { feet = feet + 1; foot[feet] = 'Not drawn: '.sums_missing.(sums_missing == 1 ? ' row' : ' rows').' without a value (NA).' }
+if (sums_left > 0) { feet = feet + 1; foot[feet] = 'Not drawn: '.sums_left.' more, in the table.' }
 height = height + 17 * feet + 8
 
 launches(n) = n > 1 ? sprintf(', %d launches', n) : ', one launch'

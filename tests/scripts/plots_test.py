@@ -261,7 +261,7 @@ class Pictures(PlotsCase):
         rows[1][5] = 900
         self.results.add("result", "syncbench", rows=rows)
         self.results.plot("result")
-        note = "Triangles at the end of a logarithmic axis: 0 or less, which it can't show ({})."
+        note = "Triangles at the end of a logarithmic axis: values of 0 or less ({})."
         assert note.format(2) in svg_texts(self.results.read("mpi_overhead.svg"))
         assert note.format(1) in svg_texts(self.results.read("syncbench.svg"))
         assert "-0.500" in svg_texts(self.results.read("syncbench.svg"))
@@ -277,8 +277,8 @@ class Pictures(PlotsCase):
         self.results.plot("result")
         texts = svg_texts(self.results.read("syncbench.svg"))
         for text in ("Bars: the interval of one launch. Launches differ by more. At the edge: cut.",
-                     "Not drawn, for they have no value (NA): 1 row.",
-                     "Not drawn, to keep this legible: 9 more; the table has them."):
+                     "Not drawn: 1 row without a value (NA).",
+                     "Not drawn: 9 more, in the table."):
             assert text in texts
 
     def test_few_rows(self):
@@ -329,7 +329,7 @@ class Gains(PlotsCase):
         texts = svg_texts(self.results.read("overlap_gain_sizes.svg"))
         assert {"Gain of non-blocking calls, with enough work",
                 "gain (% of the blocking call’s time)", "size (bytes)",
-                "Not drawn, for they have no value (NA): 1 row."} <= set(texts)
+                "Not drawn: 1 row without a value (NA)."} <= set(texts)
 
     @each("threshold, lines", [
         (2, ["0", "-2", "2"]), ("2.5 %", ["0", "-2.5", "2.5"]), (None, ["0"]), (0, ["0"]),

@@ -103,7 +103,7 @@ def of_messages(tables):
     pairs = tables.measured("pingpong", "latency_us", arrangement="single")
     whole = [pair for pair in pairs if not re.search("many|strided", pair[0].keys["pattern"])]
     return against(tables, "pingpong", whole, "latency_us",
-                   (Key("pattern"), Key("sync", optional=True)), cost_lines.bytes_of, "way / bytes",
+                   (Key("pattern"), Key("sync", optional=True)), cost_lines.bytes_of, "method / bytes",
                    size_text, "MPI Send", "MPI_Send")
 
 
@@ -152,7 +152,7 @@ def of_collectives(tables):
 def of_halo(tables):
     return against(tables, "halo", tables.measured("halo", "latency_us"), "latency_us",
                    (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
-                   lambda row: tuple(map(int, re.findall("[0-9]{1,18}", row.keys["local"]))), "way / box",
+                   lambda row: tuple(map(int, re.findall("[0-9]{1,18}", row.keys["local"]))), "method / box",
                    lambda box: "x".join(map(str, box)),
                    "isend/irecv packed", "packed messages")
 
