@@ -123,7 +123,7 @@ class Vary(virtual.Test):
         self.assertEqual([row[1:] for row in best], [row[1:] for row in drawn])
         line, = change_lines.best_settings(best)
         self.assertEqual((line.label, line.value), ("A=2", "1 of 1 result"))
-        self.assertRegex(line.note, r"^by [0-9.]+ % at most: pingpong latency_us \(")
+        self.assertRegex(line.note, r"^at most [0-9.]+ %: pingpong latency_us \(")
 
 
 if __name__ == "__main__":
