@@ -16,7 +16,7 @@ REPEATED = ("options", "vary", "choices")
 # Options that --resume takes from a folder, whatever their value.
 TRUSTED = ("benchmarks", "runs", "quick", "essentials", "limit", "ranks", "ranks-per-node", "operations", "sizes",
          "min-gain", "launches", "max-time", "programs", "memory")
-RANKS_HELP = "default: all of the job or the hosts, else this machine's cores, 2 to 8"
+RANKS_HELP = "ranks (default: those of the job or the hosts, else the cores, 2 to 8)"
 OF_FILES = ("--dump-samples", "--exclude")  # of programs, which write a file
 
 
@@ -94,10 +94,10 @@ def add_shared(made, output, **ranks):
     add("--launcher", metavar="WHICH", type=launcher, help="hydra, openmpi, srun, or a command with {ranks} "
         "(default: srun under Slurm, else the build's)")
     add("--ranks", **ranks)
-    add("--ranks-per-node", metavar="N", type=count)
+    add("--ranks-per-node", metavar="N", type=count, help="ranks on each node")
     add("--hosts", metavar="LIST", type=text, help="hosts, with commas")
     add("--bind", metavar="TO", type=text, help="core, socket, none or a word of the launcher (default: core)")
-    add("--build", metavar="FOLDER", type=existing_folder, help="default: build")
+    add("--build", metavar="FOLDER", type=existing_folder, help="build folder (default: build)")
     add = made.add_argument_group("Where results go").add_argument
     add("--output", metavar="FOLDER", type=text, help="results folder; resume an unfinished one "
         f"(default: results/{output})")

@@ -47,7 +47,7 @@ or the job's time is nearly up: resume it.""",
     add("--options", metavar="'WHO: ...'", type=program_options, action="append", default=[],
         help="options of a name or group, like 'halo: --local=10,50'; repeatable")
     add("--vary", metavar="'NAME=A,B'", type=varied, action="append", default=[],
-        help="alternate between values of a variable, build: or launcher:; repeatable")
+        help="alternate between values of a variable, builds or launchers; repeatable")
     add("--budget", metavar="TIME", type=duration, help="time for this call: 90, 30m, 2h or 1:30:00")
     add("--limit", metavar="TIME", type=launch_options.limit,
         help="time of a launch (default: 10 minutes plus 20 times the expected time)")
