@@ -209,9 +209,9 @@ class _Osu(_Output):
         for window, cell in windows:
             self.add(number, [row[0], ("window", "key", window), (self._of_windows, "more", cell)])
         if not windows:
-            self.add(number, row if self._operation is None else self._of_collective(row))
+            self.add(number, row if self._operation is None else self._collective_row(row))
 
-    def _of_collective(self, row):
+    def _collective_row(self, row):
         """Returns the row with our keys. Sizes of reduce_scatter are the sum of all blocks, whose number is unknown:
         they keep their own name."""
         is_total = self._operation.startswith("reduce_scatter")
@@ -256,9 +256,9 @@ class _Imb(_Output):
                                     f"{left_out.group(1)}")
             else:
                 place = [(name, "key", value) for name, value in self._place.items()]
-                self.add(number, place + self._of_collective(self.cells(number, line)))
+                self.add(number, place + self._collective_row(self.cells(number, line)))
 
-    def _of_collective(self, row):
+    def _collective_row(self, row):
         """Returns the row with our operation, or NA. Up to 2018 sizes of Reduce_scatter are the sum of all blocks."""
         operation, processes = _OPERATIONS.get(self._place["test"].lower(), "NA"), self._place["processes"]
         if operation == "reduce_scatter" and self._year < 2019 and re.fullmatch("0*[1-9][0-9]*", processes):
@@ -297,7 +297,7 @@ class _Msgrate(_Output):
 
     def __init__(self):
         super().__init__()
-        self._said = {}
+        self._values = {}
 
     def take(self, number, line):
         found = re.match(rf" *([a-z][a-z -]*?): +({_NUMBER})\s*$", line)
@@ -305,17 +305,18 @@ class _Msgrate(_Output):
         if re.match(self.whole, line):
             self.columns = [*((one, "key") for one in self.settings), *((one, "more") for one in self.patterns)]
         if self.columns and _looks_like_row(line):
-            self._said = {one: cell for one, _, cell in self.cells(number, line)}
+            self._values = {one: cell for one, _, cell in self.cells(number, line)}
             for pattern in self.patterns:
-                self._add_rate(number, pattern, self._said[pattern])
+                self._add_rate(number, pattern, self._values[pattern])
         elif name in self.patterns:
             self._add_rate(number, name, value)
         else:
-            self._said = {**({} if name == "job size" else self._said), name.replace(" ", "_"): value}
+            self._values = {**({} if name == "job size" else self._values), name.replace(" ", "_"): value}
 
     def _add_rate(self, number, pattern, rate):
-        said = [(name, "info" if name == "niters" else "key", self._said.get(name, "NA")) for name in self.settings]
-        self.add(number, [("pattern", "key", pattern), *said, ("rate_per_s", "more", rate)])
+        settings = [(name, "info" if name == "niters" else "key", self._values.get(name, "NA"))
+                    for name in self.settings]
+        self.add(number, [("pattern", "key", pattern), *settings, ("rate_per_s", "more", rate)])
 
 
 class _Overhead(_Output):

@@ -244,9 +244,9 @@ class Result:
         short = SHORT_HEAD[key].fullmatch(value) if key in SHORT_HEAD else None
         if short and key == "program":
             self.is_short, self.metadata["schema"] = True, [str(SCHEMA)]
-        for said, text in (short.groupdict() if short and self.is_short else {key: value}).items():
+        for name, text in (short.groupdict() if short and self.is_short else {key: value}).items():
             if text is not None:
-                self._take_metadata(said, text)
+                self._take_metadata(name, text)
 
     def _take_metadata(self, key, value):
         if key in ("columns", "benchmark") and key in self.metadata:

@@ -178,8 +178,8 @@ class Tables:
 
 def threshold_of(tables):
     """Returns the threshold in percent that all tables share in their metadata; None otherwise."""
-    said = {table.metadata.get("threshold", ["NA"])[0].rstrip(" %") for table in tables}
-    return parsed_number(said.pop()) if len(said) == 1 else None
+    found = {table.metadata.get("threshold", ["NA"])[0].rstrip(" %") for table in tables}
+    return parsed_number(found.pop()) if len(found) == 1 else None
 
 
 def files_of(path):

@@ -17,7 +17,7 @@ REPEATED = ("options", "vary", "choices")
 TRUSTED = ("benchmarks", "runs", "quick", "essentials", "limit", "ranks", "ranks-per-node", "operations", "sizes",
          "min-gain", "launches", "max-time", "programs", "memory")
 RANKS_HELP = "ranks (default: those of the job or the hosts, else the cores, 2 to 8)"
-OF_FILES = ("--dump-samples", "--exclude")  # of programs, which write a file
+FILE_OPTIONS = ("--dump-samples", "--exclude")  # of programs, which write a file
 
 
 def text(value):
@@ -154,7 +154,7 @@ def resumed_words(made, kept, options):
     path, given = options.resume, kept_words(made, kept, options)
     there = suite_folder.Folder(path)
     there.check()
-    if not os.path.exists(there.of_suite("options")):
+    if not os.path.exists(there.suite_file("options")):
         raise UsageError(f"--resume: '{path:.200}' is no folder of {made.prog}")
     lines = there.read("options").splitlines()
     for line in lines:
@@ -192,7 +192,7 @@ def is_trusted(word, build):
     if name == "bind":
         return re.fullmatch("[A-Za-z][A-Za-z0-9_.,:=-]*", value) is not None
     if name == "options":
-        return not names_any(value.partition(":")[2].split(), OF_FILES)
+        return not names_any(value.partition(":")[2].split(), FILE_OPTIONS)
     return name in TRUSTED
 
 

@@ -221,8 +221,8 @@ def kind_of(command):
     """Returns the kind of a launcher; None if unknown."""
     if os.path.basename(command) == Srun.name:
         return Srun
-    said = "\n".join(version_of(command).splitlines()[:20])
-    return next((kind for kind in (Hydra, OpenMpi) if any(word in said for word in kind.says)), None)
+    output = "\n".join(version_of(command).splitlines()[:20])
+    return next((kind for kind in (Hydra, OpenMpi) if any(word in output for word in kind.says)), None)
 
 
 def built_launcher(build):

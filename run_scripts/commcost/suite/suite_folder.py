@@ -50,7 +50,7 @@ class Folder:
     def suite(self):
         return os.path.join(self.path, "suite")
 
-    def of_suite(self, name):
+    def suite_file(self, name):
         return os.path.join(self.suite, name)
 
     def launch_file(self, step):
@@ -97,7 +97,7 @@ class Folder:
     def claim(self):
         """Checks that the folder has no files of something else that would be replaced. Failure otherwise. Empty
         folders are those of a suite that was killed before it made its lock."""
-        if os.path.isdir(self.path) and not any(map(os.path.exists, map(self.of_suite, ("lock", "plan.tsv")))):
+        if os.path.isdir(self.path) and not any(map(os.path.exists, map(self.suite_file, ("lock", "plan.tsv")))):
             for name in sorted(os.listdir(self.path)):
                 path = os.path.join(self.path, name)
                 is_empty = os.path.isdir(path) and not os.listdir(path)
@@ -124,7 +124,7 @@ class Folder:
     def lock(self):
         """Locks the folder until this process ends, if the file system has locks. Removes half-written files of killed
         suites."""
-        self._lock = open(self.of_suite("lock"), "a", encoding="utf-8")
+        self._lock = open(self.suite_file("lock"), "a", encoding="utf-8")
         for _ in range(LOCK_TRIES):
             try:
                 fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -141,26 +141,26 @@ class Folder:
     def read(self, name):
         """Returns the text of a file of the suite; "" if it is missing, or a link."""
         try:
-            if stat.S_ISREG(os.lstat(self.of_suite(name)).st_mode) and not os.path.islink(self.suite):
-                with open(self.of_suite(name), encoding="utf-8", errors="surrogateescape") as stream:
+            if stat.S_ISREG(os.lstat(self.suite_file(name)).st_mode) and not os.path.islink(self.suite):
+                with open(self.suite_file(name), encoding="utf-8", errors="surrogateescape") as stream:
                     return stream.read()
         except OSError:
             pass
         return ""
 
     def replace(self, name, text):
-        replace_file(self.of_suite(name), text)
+        replace_file(self.suite_file(name), text)
 
     def append(self, name, text):
-        with naming(self.of_suite(name)), open(self.of_suite(name), "a", encoding="utf-8",
-                                               errors="surrogateescape") as stream:
+        path = self.suite_file(name)
+        with naming(path), open(path, "a", encoding="utf-8", errors="surrogateescape") as stream:
             stream.write(text)
 
     def begin(self, plan, versions, hosts):
         """Writes the description of the suite, the plan last, as a sign that it is complete. Failure if the folder is
         another suite's. More runs only add lines."""
         text = "\n".join(plan.lines) + "\n"
-        if os.path.exists(self.of_suite("plan.tsv")):
+        if os.path.exists(self.suite_file("plan.tsv")):
             there = self.read("plan.tsv").splitlines()
             self._expect("begun with another plan", there, plan.lines[:len(there)])
             self._expect("measured with other programs", self.read("versions").splitlines(), versions.splitlines())

@@ -118,12 +118,12 @@ set -eu
 exec sh {run_suite} \\
     {others} {build} "$@"
 """)
-        os.chmod(self.folder.of_suite("run_again.sh"), 0o755)
+        os.chmod(self.folder.suite_file("run_again.sh"), 0o755)
         self.folder.replace("options", "".join(word + "\n" for word in kept))
         if any(step.setting for step in self.plan.steps):
             settings = {step.name: step.setting for step in self.plan.steps}
             self.folder.replace("settings", "".join(f"{name}\t{setting}\n" for name, setting in settings.items()))
-        remove(self.folder.of_suite("complete"))
+        remove(self.folder.suite_file("complete"))
         job = os.environ.get("SLURM_JOB_ID") or os.environ.get("PBS_JOBID") or "NA"
         self.folder.append("calls", f"{now()} host {os.uname().nodename} process {os.getpid()} "
                                     f"job {job}: run_suite.sh {quoted(self.argv)}\n")

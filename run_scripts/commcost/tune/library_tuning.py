@@ -244,7 +244,7 @@ class Tuning:
         proof = Race({cell: [FILE] for cell in chosen}, self.options.min_gain, PROOFS * self.options.launches,
                      level_of(suffix, earlier, is_cut))
         if chosen:
-            path = self.trials.folder.of_suite(f"candidate{self.library.suffix}")
+            path = self.trials.folder.suite_file(f"candidate{self.library.suffix}")
             replace_file(path, text)
             settings = {DEFAULT: {}, FILE: self.library.file_variables(path, rules)}
             groups = {}

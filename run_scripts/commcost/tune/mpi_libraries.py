@@ -101,10 +101,10 @@ class Library:
 
 def launch_output(line, tool, script):
     """Returns the output of a shell script in a launch; its $0 is a program of the library."""
-    said = command_output(*line, "/bin/sh", "-c", script + "; echo asked", tool)
-    if "asked" not in said.splitlines():
+    output = command_output(*line, "/bin/sh", "-c", script + "; echo asked", tool)
+    if "asked" not in output.splitlines():
         raise Failure(f"{tool} reports no variables of the library in a launch: try {shell_command(*line, tool)}")
-    return said
+    return output
 
 
 class Mpich(Library):
@@ -150,11 +150,11 @@ class Mpich(Library):
         self._tools = tools
         self._tree = json.loads(max(self._trees(data), key=len).decode("ascii", "replace"))
         self._algorithms = {}  # by operation: the tree's name by the variable's
-        said = {}  # by variable
+        descriptions = {}  # by variable
         for block in re.split(r"(?m)^\t(?=MPI)", command_output(tools(self.TOOL))):
-            said.setdefault(re.match(r"\w*", block).group(), block)
+            descriptions.setdefault(re.match(r"\w*", block).group(), block)
         for operation, names in self.SAFE.items():
-            words = said.get(self._variable(operation), "")
+            words = descriptions.get(self._variable(operation), "")
             for name in names:
                 # 4.0 omits the ends of lines.
                 if re.search(rf"(?<!_){name} +- ", words):
@@ -205,14 +205,14 @@ class Mpich(Library):
             for ranks, several in rules_by_ranks(rules, operation).items():
                 if ranks - 1 > last:
                     made[f"comm_size<={ranks - 1}"] = usual
-                made[f"comm_size<={ranks}"] = self._by_size(several, tree_for_ranks(usual, ranks))
+                made[f"comm_size<={ranks}"] = self._rules_by_size(several, tree_for_ranks(usual, ranks))
                 last = ranks
             kinds["comm_type=intra"] = {**made, "comm_size=any": usual}
         text = json.dumps(tree, indent=1)
         # MPICH 4.0 maps the file into memory and reads on to a 0 byte, which full pages lack.
         return text + ("\n" if (len(text) + 1) % mmap.PAGESIZE else "\n\n")
 
-    def _by_size(self, rules, usual):
+    def _rules_by_size(self, rules, usual):
         word, made, last = self.SIZES[rules[0].operation], {}, -1
         if word is None:
             return self._guarded(rules[0], usual)
@@ -285,13 +285,13 @@ class OpenMpi(Library):
 
     def __init__(self, data, tools):
         del data
-        self._said = command_output(tools(self.TOOL), "--parsable", "--all")
+        self._output = command_output(tools(self.TOOL), "--parsable", "--all")
         self._tools, self._algorithms = tools, {}
-        version = re.search(r"(?m)^ompi:version:full:(([0-9]+)\S*)", self._said)
+        version = re.search(r"(?m)^ompi:version:full:(([0-9]+)\S*)", self._output)
         self.version = version.group(1) if version else ""
         self.suffix = ".json" if version and int(version.group(2)) >= 6 else ".conf"
         for operation, number, name in re.findall(
-                r"coll_tuned_(\w+)_algorithm:enumerator:value:([0-9]+):(\S+)", self._said):
+                r"coll_tuned_(\w+)_algorithm:enumerator:value:([0-9]+):(\S+)", self._output):
             if name in self.SAFE.get(operation, ()):
                 self._algorithms.setdefault(operation, {})[name] = number
 
@@ -314,7 +314,7 @@ class OpenMpi(Library):
         return dict(re.findall("(?m)^(\\w+) =(.*)$", launch_output(line, self._tools(self.TOOL), self.ASK)))
 
     def _value(self, operation, what):
-        found = re.search(f"coll_tuned_{operation}_algorithm_{what}:value:([0-9]+)", self._said)
+        found = re.search(f"coll_tuned_{operation}_algorithm_{what}:value:([0-9]+)", self._output)
         return found.group(1) if found else "0"
 
     def _fan_out(self, operation):
@@ -337,7 +337,7 @@ class OpenMpi(Library):
             ranges[last] = []
             lines += [f"{self.NUMBERS[operation]} # {operation}", f"{len(ranges)} # numbers of ranks"]
             for ranks, several in ranges.items():
-                by_size = self._by_size(several)
+                by_size = self._rules_by_size(several)
                 lines += [f"{ranks} # ranks", f"{len(by_size)} # sizes", *by_size]
         return "".join(line + "\n" for line in lines)
 
@@ -349,7 +349,7 @@ class OpenMpi(Library):
         return {"msg_size_min": scale * rule.low, "msg_size_max": scale * rule.high, "alg": rule.choice,
                 **{name: int(value) for name, value in values.items() if value != "0"}}
 
-    def _by_size(self, rules):
+    def _rules_by_size(self, rules):
         """Returns a line for each size: its first byte, algorithm, fan-out and segment size."""
         usual, lines, last = "0 0 0 # the library's own choice", [], 0
         for rule in rules:
@@ -367,8 +367,8 @@ class OpenMpi(Library):
 
     def file_report(self, path):
         words = [f"{name}={value}" for name, value in self.file_variables(path, ()).items()]
-        said = command_output("env", *words, self._tools(self.TOOL), "--parsable", "--all")
-        has_it = f"coll_tuned_dynamic_rules_filename:value:{path}\n" in said
+        output = command_output("env", *words, self._tools(self.TOOL), "--parsable", "--all")
+        has_it = f"coll_tuned_dynamic_rules_filename:value:{path}\n" in output
         return (("Open MPI has the name of the file (ompi_info)." if has_it else
                  "Open MPI doesn't have the name of the file (ompi_info).") +
                 " It reports the algorithm of a call only in a debug build: see the times.")
