@@ -97,7 +97,7 @@ class Settings(Case):
                 (2, "syncbench@3", "failed"))]) + "\n")
         found = tables.Tables([path])
         assert scorecard.card_of(found, best_setting.best_of_result(path, found)).caveats == [
-            f"Setting A=2: all launches{said} failed: see {short_path(path)}/runs/1/syncbench@3.log."]
+            f"Setting A=2: all launches{named} failed: see {short_path(path)}/runs/1/syncbench@3.log."]
         text = report_page.Report([path], found).page({}).as_markdown()
         assert "syncbench@3 (A=2): 2 launches failed and are missing here" in text, text
         assert "syncbench@2 (A=1): 1 launch failed and is missing here" in text, text

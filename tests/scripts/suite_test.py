@@ -186,7 +186,7 @@ class Plan(SuiteCase):
     def test_what_slurm_can_not_mean(self, variables, named):
         self.suite.environment.update(SLURM_JOB_ID="7", **variables)
         done = self.suite.run("--launcher=mpirun", "--dry-run", status=2)
-        assert named in done.stderr and "give --ranks" in done.stderr, done.stderr
+        assert named in done.stderr and "use --ranks" in done.stderr, done.stderr
         # Options given by the user win over Slurm's variables.
         assert "-np 2 " in self.suite.launch("mpirun", "--hosts=a,b")
 
