@@ -15,6 +15,6 @@ git ls-files '*.c' | while read -r file; do
     grep -q "\"file\": \".*/$file\"" "$scratch/compile_commands.json" && echo "$file"
 done | xargs -P "$(getconf _NPROCESSORS_ONLN)" -n 4 \
     clang-tidy -p "$scratch" --quiet >"$scratch/found" 2>&1 || status=$?
-# What it counts in the headers of others is no finding.
+# Warnings in the headers of others are no findings.
 grep -v 'warnings\{0,1\} generated\.$' "$scratch/found" || :
 exit "$status"

@@ -2,7 +2,7 @@
 # cppcheck over every C file of the build, each as the build compiles it.
 #
 # The tables of functions (.def) are beyond its parser: macros with the signs of a parameter list for arguments. It
-# doesn't read MPI's headers: what they define is given here. What it says of the system's headers is not ours. Other
+# doesn't read MPI's headers: what they define is given here. Its warnings in the system's headers are not ours. Other
 # suppressions stand in the sources, each with its reason; some versions of cppcheck have no use for them.
 #
 # usage: cppcheck.sh SOURCE BUILD_FOLDER

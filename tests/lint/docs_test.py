@@ -1,4 +1,4 @@
-"""Do README.md, the benchmarks' READMEs and docs/ say what is true?
+"""Are README.md, the benchmarks' READMEs and docs/ true?
 
 Pages     links, anchors, names of files, README.md's size, examples that need no other tools, the overlap suite's
           operations; needs no build
@@ -11,6 +11,7 @@ their page, or, as in "option of `msgrate_rma`", about those that the cell names
 """
 
 import fnmatch
+import glob
 import os
 import re
 from typing import NamedTuple
@@ -19,6 +20,7 @@ from case import Case, call, each
 from mpi_run import WHOLE, ask_ctest, run_raw
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+HELP_WORDS = 12
 README_LINES, README_WIDTH = 125, 100  # two screens
 
 # Whose options and columns a page has.
@@ -240,19 +242,19 @@ def programs_of(build, path):
 
 
 def is_about(names, program):
-    """Whether a table whose header names these is about a program."""
+    """True if a table whose header names these is about a program."""
     return not names or any(fnmatch.fnmatchcase(os.path.basename(program), name) for name in names)
 
 
 def help_text(case, program):
-    """What --help prints, without mpirun."""
+    """Returns the output of --help, without mpirun."""
     done = call([case.built(program), "--help"])
     assert done.returncode == 0, f"{program} --help: {done.stderr}"
     return done.stdout
 
 
 class Option(NamedTuple):
-    """What --help, or a table, says of an option: its short name, words between which one chooses or None where it
+    """An option in --help or in a table: its short name, words between which one chooses or None where it
     takes nothing, its variables."""
 
     short: str
@@ -281,6 +283,14 @@ def options_in_help(text):
             for name in last:
                 found[name].variables.extend(variables.group(1).split())
     return found
+
+
+def help_of_options(text):
+    """Yields each option of a program or script with its text in --help: the words before the default and before a list
+    of names."""
+    for name, lines in re.findall(r"(?m)^ {2,6}(?:-\w, )?(--[a-z][\w-]*).*\n((?: {8,}\S.*\n)+)", text):
+        words = " ".join(line.strip() for line in lines.splitlines() if not line.strip().startswith("environment:"))
+        yield name, re.split(r"\(?\bdefault:|\(default\b|, by default\b|\bcommas: ", words)[0].split()
 
 
 def options_in_cell(cell):
@@ -315,7 +325,7 @@ def options_in_tables(path, program):
 def assert_same(where, documented, there):
     """A page names these, each once."""
     assert len(documented) == len(set(documented)), f"{where} has one twice"
-    assert sorted(set(there) - set(documented)) == [], f"{where} says nothing of these"
+    assert sorted(set(there) - set(documented)) == [], f"{where} lacks these"
     assert sorted(set(documented) - set(there)) == [], f"{where} has these, which don't exist"
 
 
@@ -335,7 +345,7 @@ class Options(Case):
                 assert documented[name] == option, f"{path}: {program} --{name}"
 
     def test_names(self):
-        """What a list of names may have, as --help prints it, is on the program's page."""
+        """The names that a list may have, as --help prints them, are on the program's page."""
         pages = set()
         for path in PAGES:
             spans = {span.lower() for span in code_spans("\n".join(split_fences(read(path))[0]))}
@@ -347,6 +357,17 @@ class Options(Case):
                 assert {name.lower() for name in names.split(", ")} <= spans, path
         assert {"overlap/README.md", "pingpong/README.md", "syncbench/README.md",
                 "halo/README.md"} <= pages
+
+    def test_short_help(self):
+        """An option's help has at most HELP_WORDS words."""
+        programs = {program for path in PAGES for program in programs_of(self.build, path)}
+        texts = {program: help_text(self, program) for program in programs if not program.endswith(COMPARE)}
+        for script in sorted(glob.glob(os.path.join(TOP, "run_scripts", "*.sh")) + [os.path.join(TOP, COMPARE)]):
+            if os.path.basename(script) != "lib.sh":
+                texts[script] = call(["sh", script, "--help"]).stdout
+        long_ones = {f"{os.path.basename(program)} {name}: {' '.join(words)}" for program, text in texts.items()
+                     for name, words in help_of_options(text) if len(words) > HELP_WORDS}
+        assert long_ones == set(), "\n".join(sorted(long_ones))
 
     @each("path", SCRIPTS)
     def test_scripts(self, path):
@@ -423,26 +444,9 @@ def columns_in_tables(path, program, its_own=True):
             for row in rows for span in code_spans(row[0])]
 
 
-class Words(Case):
-    # Each needs a second reading: a relation without a name, a number without its name, a mood, who doesn't know what.
-    AVOIDED = re.compile(r"\bsisters?\b|\bso many\b|\bas many again\b|\brestless\b|can't be told|can be told|can't tell"
-                         r"|takes the rest\b|\bstopped for\b", re.IGNORECASE)
-
-    def test_words(self):
-        """Comments, help, messages and documents of the product have none of these words."""
-        for folder, folders, names in os.walk(TOP):
-            folders[:] = [name for name in folders
-                          if not name.startswith((".", "build")) and name not in ("tests", "results")]
-            for name in names:
-                if name.endswith((".c", ".h", ".def", ".in", ".md", ".py", ".sh", ".list", ".cmake", "CMakeLists.txt")):
-                    path = os.path.join(folder, name)
-                    found = [line for line in read(path).splitlines() if self.AVOIDED.search(line)]
-                    assert found == [], (path, found)
-
-
 class Columns(Case):
     def quick_run(self, program):
-        """What a quick run of a program prints."""
+        """Returns the output of a quick run of a program."""
         ranks, options = QUICK[program]
         done = run_raw(self.launcher, ranks, [self.built(program), *options, *WHOLE])
         assert done.returncode == 0, done.stderr

@@ -1,5 +1,5 @@
 #!/bin/sh
-# All C is as .clang-format says.
+# All C is formatted as .clang-format requires.
 #
 # usage: format.sh SOURCE
 set -eu

@@ -20,7 +20,7 @@ class FewCounts(Case):
         return self.built("tests/programs/few_counts/" + name)
 
     def has_large_counts(self):
-        """Whether the MPI library has MPI-4's functions."""
+        """True if the MPI library has MPI-4's functions."""
         done = run_raw(self.launcher, 2, [self.program("overlap_ibcast"), "--max-time=0.01", *WHOLE])
         return float(re.search("(?m)^# mpi_standard: (.*)$", done.stdout)[1]) >= 4
 
@@ -69,7 +69,7 @@ class FewCounts(Case):
 
     @each("collective", ["igatherv", "iscatterv", "iallgatherv"])
     def test_displacements_that_are_not_used(self, collective):
-        """All blocks together are just what an int counts. As many of the last rank's own would be
+        """All blocks together are just what an int counts. The same number of the last rank's own would be
         more, but only collectives that send those need to count them."""
         rows = self.checked("overlap_" + collective, "--data-driven", "--min-num-elts=240",
                             "--max-num-elts=240", "--max-time=0.1", ranks=4)

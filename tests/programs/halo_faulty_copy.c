@@ -2,7 +2,7 @@
  * common/halo_swap/copy.c with a fault, to be linked with halo in its place: where no MPI call
  * carries a face, does --check see what is wrong with it?
  *
- * FAULT_FACE says which face (0 to 5) has the fault, and FAULT which: "value" (its last value is
+ * FAULT_FACE is the face (0 to 5) with the fault, and FAULT its kind: "value" (its last value is
  * wrong), "stale" (it isn't received after the first time), "old" (it is sent as the first time,
  * where it is packed), "box" (the value of the box next to it is overwritten), "corner" (the halo's
  * corner next to it is). Without them nothing is wrong.
@@ -29,7 +29,7 @@ static bool fault_is(const char *name)
 
 typedef struct halo_region face_fn(const struct halo_box *box, int face);
 
-/* Whether this is where the face with the fault is sent from, or received. */
+/* True if the face with the fault is sent or received here. */
 static bool is_hit(const struct halo_box *box, face_fn *face_of, const struct halo_region *region)
 {
     const char *const face = getenv("FAULT_FACE");
@@ -54,7 +54,7 @@ static void damage(const struct halo_box *box, const struct halo_region *to, dou
     values[halo_place(box, wrong.start)] = WRONG;
 }
 
-/* Whether this is the face with this fault, and not for the first time. */
+/* True if this is the face with this fault, and not for the first time. */
 static bool is_left_out(const char *fault, const struct halo_box *box, face_fn *face_of,
                         const struct halo_region *region)
 {

@@ -1,7 +1,7 @@
 """Messages, buffers and faces just beyond 2^31 bytes, really moved, their data checked.
 
-Each case says what memory it takes, measured, and is left out where that is not available, which
-the output says."""
+Each case has the memory that it takes, measured, and is left out where that is not available, which
+the output reports."""
 
 import time
 from typing import NamedTuple

@@ -1,6 +1,6 @@
 """linkmap as its users run it. Whether it names what is slow is in tests/virtual/linkmap_test.py."""
 
-from case import Case, each
+from case import Case
 
 PROGRAM = "linkmap/linkmap"
 ONCE = ["--visits=1", "--samples=2"]
@@ -16,7 +16,7 @@ class Linkmap(Case):
                 if row["scope"] == "whole"] == ["8", "1", "2", "4", "16"]
 
     def test_two_ranks(self):
-        """All say the same of the only link; from 4 KiB on each way by itself."""
+        """All rows agree on the only link; from 4 KiB on each way alone."""
         rows = self.rows_of(PROGRAM, "--sizes=8,4095,4K", "--pairs=all", *ONCE)
         assert [(row["nbytes"], row["scope"]) for row in rows] == [
             (size, scope) for size in ("8", "4095", "4096") for scope in ("whole", "rank", "rank", "pair")]

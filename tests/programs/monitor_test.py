@@ -10,7 +10,7 @@ import resource
 import subprocess
 
 from case import Case, each, within
-from mpi_run import assert_refused, call, number, read, read_if_there, read_tsv
+from mpi_run import call, number, read, read_if_there, read_tsv
 
 COLUMNS = """kind comm operation ranks calls completed timeouts total_s mean_us max_us max_rank
     bytes small large small_per_s large_per_s small_bytes large_bytes members rank slowest_s
@@ -89,19 +89,6 @@ class Stencil(MonitorCase):
         assert {row["ranks"] for row in grid} == {"2"}
         assert {row["members"] for row in grid} == {"0-1"}
 
-    @each("words, kinds", [
-        ("pttopt", {"pttopt"}), ("coll", {"coll"}), ("comm", {"comm"}), ("other", {"other"}),
-        ("msgsize", {"workload"}), ("traffic", {"workload"}), ("pttopt,comm", {"pttopt", "comm"})])
-    def test_flags_choose_the_rows(self, words, kinds):
-        assert {row["kind"] for row in read_tsv(self.report(words))} == kinds
-
-    def test_sizes(self):
-        sizes = read_tsv(self.report("msgsize,large=1K"))[0]
-        assert (sizes["small"], sizes["large"], sizes["small_per_s"]) == ("0", str(2 * STEPS), "NA")
-        load = read_tsv(self.report("traffic"))[0]
-        assert load["small"] == "NA"
-        assert number(load["small_per_s"]) > 0
-
     def test_ranks(self):
         """The rows of each rank add up to those of all, on three."""
         rows = read_tsv(self.report("all,per-rank", ranks=3))
@@ -121,12 +108,6 @@ class Stencil(MonitorCase):
                 assert number(row[greatest]) == max(values) == values[int(row[rank])]
             total_s = sum(number(other["total_s"]) for other in own)
             assert number(row["total_s"]) == within(total_s, 2e-8)
-
-    def test_metadata(self):
-        report = self.report("all,timeout=1ms,large=2K")
-        head = [line for line in report.splitlines() if line.startswith("# ")]
-        for text in ("# benchmark: mpirtmon", "# ranks: 2", "stencil 200 30"):
-            assert any(text in line for line in head), text
 
     def test_services(self):
         """A process that computes, against the system's counts of it."""
@@ -153,24 +134,8 @@ class Stencil(MonitorCase):
         assert (done.returncode, done.stderr) == (0, "")
 
 
-class Usage(MonitorCase):
-    """Wrong words end the job in MPI_Init, with one line."""
-
-    @each("words, named", [
-        ("pttop", "pttop"), ("large=", "large"), ("large=x", "large"), ("timeout=5", "timeout"),
-        ("timeout=-1us", "timeout"), ("pttopt,,coll", "MPIRT_MONITOR"),
-        ("output=/no/such/folder/x", "/no/such/folder/x"),
-        ("a" * 10000, "MPIRT_MONITOR")])
-    def test_wrong_words(self, words, named):
-        assert_refused(self.under_monitor(SMALL_STENCIL, words), "mpirtmon", named)
-
-
 class Launch(MonitorCase):
     """Faults around a program are reported."""
-
-    def test_empty_variable(self):
-        done = self.under_monitor(SMALL_STENCIL, "")
-        assert (done.returncode, done.stderr) == (0, "")
 
     def test_abort(self):
         """An aborted program leaves a note that there is no report."""
@@ -307,15 +272,6 @@ class Foreign(MonitorCase):
         assert self.report.read_text() == f"# note: no report: {reason}\n"
         lines = [line for line in done.stderr.splitlines() if line.startswith("mpirtmon:")]
         assert [line.startswith(f"mpirtmon: nothing was monitored: {reason}") for line in lines] == [True] * (mode != "none")
-
-    def test_switch(self):
-        assert self.run_foreign("switch", 0).returncode == 0
-        rows = read_tsv(self.report.read_text())
-        assert counts_of(rows, "coll", "MPI_COMM_WORLD") == {"MPI_Barrier": (20, 20, 0)}
-        # MPI_Comm_rank, MPI_Pcontrol twice.
-        others = {row["operation"]: int(row["calls"]) for row in rows if row["kind"] == "calls"}
-        assert {name: others.get(name) for name in ("MPI_Init", "MPI_Finalize", "other MPI")} == {
-            "MPI_Init": 2, "MPI_Finalize": 2, "other MPI": 2 * 3}
 
     def test_freed_around(self):
         """A handle that was remembered while the monitor was off isn't used any more."""

@@ -1,6 +1,5 @@
 """mpi_overhead as a user runs it: usage errors, rows, the specification's options, data checks."""
 
-import collections
 import re
 import statistics
 
@@ -18,11 +17,6 @@ def numbers(row, *names):
 
 
 # ---- usage ---------------------------------------------------------------------------------------
-
-class Usage(Case):
-    @each("ranks", [1, 3])
-    def test_odd_number_of_ranks(self, ranks):
-        self.refused(PROGRAM, named="even number", ranks=ranks)
 
 
 # ---- rows: which ones, and what they must agree on -----------------------------------------------
@@ -90,38 +84,16 @@ class Rows(Case):
         done = self.start(PROGRAM, "-b", "1.02", "-m", "64K", f"--max-time={max_time}", MODEL_LATENCY_US=1000)
         row, = read_tsv(done.stdout)
         assert (row["status"], row["iterations"]) == (status, "100")
-        assert ("--max-time gives it more" in done.stdout) == (status == "no-knee")
+        assert ("raise --max-time" in done.stdout) == (status == "no-knee")
         iter_t, base_t = numbers(row, "iter_t", "base_t")
         assert (iter_t > 1.5 * base_t) == (status == "ok")
-
-    @each("more, quantities, count", [
-        ([], ["base", "empty", "iter", "work"], 7), (["-b", "1.05"], ["iter", "work"], 1)])
-    def test_samples(self, more, quantities, count):
-        """Of loops without and with work, with and without messages; by the specification the last
-        loop's two."""
-        path = self.folder / "samples.tsv"
-        self.rows_of("-m", "64K", "--samples=7", f"--dump-samples={path}", *more)
-        found = collections.Counter(row["quantity"] for row in read_tsv(path.read_text()))
-        assert found == {name: count for name in quantities}
-
-    @each("threshold", [1.5, 4.0])
-    def test_stops_beyond_the_threshold(self, threshold):
-        row, = self.rows_of("-b", "1.05", "-t", str(threshold), "-m", "64K")
-        assert number(row["iter_t"]) / number(row["base_t"]) > threshold
-
-    def test_no_knee(self):
-        # Not nearly enough time to get beyond a message of 64 MiB.
-        done = self.start(PROGRAM, "-m", "8,64M", "--max-time=0.01", **TIMES)
-        row = read_tsv(done.stdout)[1]
-        assert (row["status"], row["overhead"], row["avail(%)"]) == ("no-knee", "NA", "NA")
-        assert "# note: row 2: no amount of work" in done.stdout
 
     def test_all_pairs(self):
         for more, pairs in ((["--all-pairs"], ["0", "1"]), ([], ["0"])):
             assert [row["pair"] for row in self.rows_of(*more, "--max-time=0.1", ranks=4)] == pairs
 
 
-# ---- -v: what the specification's program says, and its figure 1 as a table ----------------------
+# ---- -v: the output of the specification's program, and its figure 1 as a table ----------------------
 
 # Of a message of 1000 bytes; a token takes nothing.
 TRANSFER_US = 40.0
@@ -143,7 +115,7 @@ def check_table(table, threshold):
 
 class Verbose(Case):
     def measure(self, *options, ranks=2):
-        """What was said before each row, its table (tuples of work, iter_t, work_t, base_t), and the
+        """Returns the messages before each row, its table (tuples of work, iter_t, work_t, base_t), and the
         rows."""
         done = self.start(PROGRAM, "--verbose", *options, ranks=ranks, **MODEL)
         assert done.returncode == 0, done.stderr
@@ -182,30 +154,9 @@ class Verbose(Case):
         # The last line is the result.
         assert table[-1][1:] == numbers(row, "iter_t", "work_t", "base_t")
 
-    @each("more, using", [
-        ([], "Using as many iterations per work value as take 20 uS"),
-        (["-i", "500"], "Using 20 iterations per work value")])
-    def test_verbose_fit(self, more, using):
-        said, tables, rows = self.measure("--both", "-m", "1000,2000", "--max-time=0.4", *more)
-        assert [lines[0] for lines in said] == 2 * ["Calculating send overhead",
-                                                    "Calculating receive overhead"]
-        assert [lines[2] for lines in said] == [f"Message size is {row['msgsize']} bytes"
-                                                for row in rows]
-        for lines, table in zip(said, tables):
-            assert check_table(table, 1.5) > 0.8
-            assert "threshold is found" in lines[4]
-            assert lines[6].startswith(using), lines[6]
-            assert table[0][0] == 0
-            assert {base_t for _, _, _, base_t in table} == {table[0][1]}
-
-    def test_verbose_all_pairs(self):
-        said, tables, _ = self.measure("--all-pairs", "-m", "1000", "-b", "1.05", "-i", "50", ranks=4)
-        assert [lines[1] for lines in said] == ["Pair is 0", "Pair is 1"]
-        assert len(tables) == 2
-
     def test_verbose_times_nothing_more(self):
         """With and without -v the same loops run: for each amount of work 50 messages, a barrier after
-        each and before the loop, and as many barriers without messages."""
+        each and before the loop, and the same number of barriers without messages."""
         others = []
         for more in ([], ["-v"]):
             _, truths = run_on_model([self.built(PROGRAM), "-b", "1.05", "-i", "50", "-m", "1000", *more], **MODEL)

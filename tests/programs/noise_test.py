@@ -3,7 +3,7 @@
 import os
 import re
 
-from case import Case, each, real
+from case import Case, real
 from mpi_run import WHOLE, read_tsv, run_raw
 
 PROGRAM = "noise/noise"

@@ -1,5 +1,5 @@
 /*
- * For a program to be preloaded with: a library that says what another MPI library would say.
+ * For a program to be preloaded with: a library with the version text of another MPI library.
  *
  *   LIBRARY       its text of MPI_Get_library_version; undefined: it isn't the one that the
  *                 program's calls reach

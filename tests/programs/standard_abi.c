@@ -1,4 +1,5 @@
-/* The part of the monitor that says what it was built for, in a header of the standard's ABI. */
+/* The part of the monitor with the library that it was built for, in a header of the standard's
+ * ABI. */
 #include <mpi.h>
 
 #undef MPI_ABI_VERSION

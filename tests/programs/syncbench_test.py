@@ -56,8 +56,8 @@ class Rows(Case):
                 "2", "8", "3", "3", "ok", "off", neighbours.get(row["sync"], "1")]
 
     def test_window(self):
-        """The metadata say which start it was; no row is lost where starts are missed, and a warning
-        says so."""
+        """The metadata have the start; no row is lost if starts are missed, and a warning
+        reports it."""
         quick = [*QUICK, "--types=sync all,MPI barrier"]
         barrier = self.start(PROGRAM, *quick).stdout
         assert "# start: barrier\n" in barrier
@@ -120,7 +120,7 @@ class Mean(Case):
 # ---- --check: what synchronises passes, what doesn't fails ---------------------------------------
 
 def assert_verdict(done, expected):
-    """All rows have it, but for those that promise nothing."""
+    """All rows have it, except those that promise nothing."""
     rows = read_tsv(done.stdout)
     assert rows, done.stderr
     for row in rows:
@@ -147,7 +147,7 @@ class Check(Case):
         assert_verdict(done, "FAIL")
 
     def test_what_need_not_wait(self):
-        """An allreduce of no bytes may let ranks out: a note says so, checked or not."""
+        """An allreduce of no bytes may let ranks out: a note reports it, checked or not."""
         done = self.start(PROGRAM, "--types=allreduce 0 bytes", *QUICK, **lazy(self.built, "allreduce"))
         assert done.returncode == 0, done.stderr
         assert "# note: allreduce 0 bytes: no synchronisation" in done.stdout

@@ -1,10 +1,10 @@
 /*
- * Blocking collectives that go by messages, when MODEL_ALGORITHM says so: when each member leaves,
+ * Blocking collectives that go by messages, with MODEL_ALGORITHM: when each member leaves,
  * by when each one came.
  *
  * A message of n bytes keeps its sender busy for G n, and is there L after that; the receiver waits
  * for it. So a member that only sends leaves before the others have anything, and the next
- * collective begins there while this one goes on.
+ * collective begins there while this one continues.
  */
 #ifndef VIRTUAL_ALGORITHMS_H
 #define VIRTUAL_ALGORITHMS_H
@@ -26,8 +26,8 @@ struct algorithm_case {
     enum algorithm algorithm;
     enum algorithm_flow flow;
     int size, root;
-    /* What a member sends, or gets from the root. With `blocks` each member's is another block,
-       which trees and rings collect or divide; else each message is one of these. */
+    /* The bytes that a member sends, or gets from the root. With `blocks` each member's is another
+       block, which trees and rings collect or divide; else each message is one of these. */
     const int64_t *bytes;
     int blocks;
     double latency_ns, per_byte_ns; /* L, G */

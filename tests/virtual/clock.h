@@ -15,7 +15,7 @@
  *   VIRTUAL_CLOCK_SHIFT_US, VIRTUAL_CLOCK_PPM
  *                           rank r's clock is ahead by r times the shift, and r times the ppm fast
  *   VIRTUAL_SLICE_US        odd and even ranks share processors: a rank that waits in a call,
- *                           instead of asking, goes on in its turn: two slices of three are the
+ *                           instead of asking, continues in its turn: two slices of three are the
  *                           odd ranks'
  *   VIRTUAL_WORK_NS         a unit of work
  *   DISTURB                 "RATE:US[,RATE:US]...": streams of interruptions; each has RATE a
@@ -23,16 +23,15 @@
  *                           in another waits for its end.
  *   DISTURB_PERIODIC        1: all gaps are the same
  *   DISTURB_RANKS           "0,3": only these ranks are interrupted; else all
- *   DISTURB_RECORDED        a file with lines "start_us length_us", of a real machine, say,
+ *   DISTURB_RECORDED        a file with lines "start_us length_us", of a real machine, for example,
  *                           repeated; each rank of each launch begins somewhere else in it
- *   DISTURB_TIMES           a file of times over their median, of a real machine, say: operations
- *                           last longer by one of these factors, drawn at random
- *   DISTURB_JUMPS           "ON_S:PERIOD_S:FACTOR": in ON_S of every PERIOD_S all takes FACTOR
- *                           times as long on all ranks; a launch begins somewhere in the period
- *   DISTURB_DRIFT           "SHARE:PERIOD_S": all takes longer by up to this share, rising and
- *                           falling in a period
- *   VIRTUAL_SIGNAL          "NUMBER:RANK:AT_US": a signal that the rank gets at a time
- *   VIRTUAL_SEED            what all of this depends on, with launch and rank
+ *   DISTURB_TIMES           a file of times over their median, for example of a real machine:
+ * operations last longer by one of these factors, drawn at random DISTURB_JUMPS
+ * "ON_S:PERIOD_S:FACTOR": in ON_S of every PERIOD_S all takes FACTOR times as long on all ranks; a
+ * launch begins somewhere in the period DISTURB_DRIFT           "SHARE:PERIOD_S": all takes longer
+ * by up to this share, rising and falling in a period VIRTUAL_SIGNAL          "NUMBER:RANK:AT_US":
+ * a signal that the rank gets at a time VIRTUAL_SEED            what all of this depends on, with
+ * launch and rank
  */
 #ifndef VIRTUAL_CLOCK_H
 #define VIRTUAL_CLOCK_H

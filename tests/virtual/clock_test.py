@@ -22,7 +22,7 @@ class Clock(virtual.Test):
 
     def test_shared_clock(self):
         """Its error when it was found, ten seconds later, and before and after updates: at most
-        what it says, and what a reading may be off."""
+        the stated error, and what a reading may be off."""
         for ranks in virtual.by_tier(plain=(2,), run=(2, 6), all=(2, 6, 16), full=(2, 3, 6, 16)):
             for clocks in CLOCKS + ({**CLOCKS[1], **virtual.CONDITIONS["cloud"]},):
                 with self.subTest(ranks=ranks, clocks=clocks):
@@ -58,7 +58,7 @@ class Clock(virtual.Test):
                         self.assertLessEqual(row["took_s"], 0)
 
     def test_slow_rounds(self):
-        """Ranks that share a processor in slices of milliseconds are measured anew, where they ask for messages instead of
+        """Ranks that share a processor in slices of milliseconds are measured again, if they ask for messages instead of
         waiting; a slow link is what it is: below a millisecond a round trip it is measured once."""
         for variables, took_s in (({"VIRTUAL_SLICE_US": 2000}, 0.2), ({"MODEL_LATENCY_US": 1000}, 0.2),
                                   ({"MODEL_LATENCY_US": 400}, 0.1)):

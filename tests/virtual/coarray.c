@@ -35,7 +35,7 @@ static void begin(void)
     base_ns = world_now_ns;
 }
 
-/* Lets time pass, in which other ranks go on. */
+/* Lets time pass, in which other ranks continue. */
 static void dawdle(int64_t ns)
 {
     clock_spend((double)ns);

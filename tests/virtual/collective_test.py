@@ -1,4 +1,4 @@
-"""What blocking collectives take that go by messages, whose ranks leave at different times: the time from the first start
+"""Blocking collectives that go by messages, whose ranks leave at different times: the time from the first start
 to the last end, the ranks' own times, and what these differ by."""
 
 import collections
@@ -103,7 +103,7 @@ def steps_of(operation, algorithm, rank, ranks):
 
 
 def leaving_us(operation, algorithm, ranks, size, start_us=None):
-    """When each rank is done, in the order from the root on; `start_us` says when each one starts."""
+    """When each rank is done, in the order from the root on; `start_us`: when each one starts."""
     steps = [collections.deque(steps_of(operation, algorithm, rank, ranks)) for rank in range(ranks)]
     now_us = list(start_us or ranks * [0.0])
     arrivals = collections.defaultdict(collections.deque)
@@ -163,7 +163,7 @@ class Collective(virtual.Test):
             self.compare(row, "binomial", 4, 0.005, "expensive clock {}".format(row["operation"]))
 
     def test_roots(self):
-        """Another root's tree is the same, and so is what roots take in turn."""
+        """Another root's tree is the same, and so is the time of alternating roots."""
         for root in ("3", "rotate"):
             (launch,) = virtual.run("collective", "--operations=bcast,gather", "--sizes=64", "--root=" + root,
                                     "--samples=8", "--visits=1", "--warmup=0", "--check", ranks=4,
@@ -192,7 +192,7 @@ class Collective(virtual.Test):
                 self.near(found, truth, 0.005 * truth, "root {} {}".format(root, rank))
 
     def test_bare_loop(self):
-        """What is measured beside bare calls in real time (tests/machine) is so in virtual time."""
+        """Results beside bare calls, as in real time (tests/machine), hold in virtual time."""
         for algorithm in ("linear", "recursive_doubling"):
             (launch,) = virtual.run("collective_bare", "--visits=2", "--samples=5", "--warmup=3",
                                     MODEL_ALGORITHM=algorithm, **MESSAGES)

@@ -15,7 +15,7 @@
 
 enum flow { BARRIER, FROM_ROOT, TO_ROOT, TO_ALL, UP_TO_SELF, BEFORE_SELF, TO_NEIGHBOURS };
 
-/* What a member sends or receives: one block, or one for each member or neighbour. Those of
+/* Data that a member sends or receives: one block, or one for each member or neighbour. Those of
    `counts` without `displs` follow one another. */
 struct blocks {
     const void *base;
@@ -34,7 +34,7 @@ struct exchange {
     struct blocks sent, received;
 };
 
-/* What a member contributes: `count` pieces, or one for all. */
+/* A member's contribution: `count` pieces, or one for all. */
 struct contribution {
     int64_t posted_ns; /* 0: not yet; else the time + 1 */
     int64_t bytes;     /* that its part is of; set before it is posted */
@@ -197,14 +197,14 @@ static int64_t bytes_of_blocks(MPI_Comm comm, const int counts[], MPI_Datatype t
     return bytes;
 }
 
-/* Whether a member's blocks have counts of their own, so that it may need nothing of some others.
+/* True if a member's blocks have counts of their own, so that it may need nothing of some others.
  */
 static bool is_by_block(const struct exchange *x)
 {
     return x->received.counts != NULL && x->op == MPI_OP_NULL;
 }
 
-/* Whether a member needs another one's data, where it doesn't only come from a root. */
+/* True if a member needs the data of member `from`, unless data only comes from a root. */
 static bool needs(const struct exchange *x, int from)
 {
     const int block = is_by_block(x) ? from : 0;
@@ -214,7 +214,7 @@ static bool needs(const struct exchange *x, int from)
 
 /* ---- posting --------------------------------------------------------------------------------- */
 
-/* What MPI_IN_PLACE stands for. */
+/* Returns the blocks that MPI_IN_PLACE stands for. */
 static struct blocks sent_of(const struct part *part)
 {
     const struct exchange *const x = &part->exchange;
@@ -288,7 +288,7 @@ static void start_part(struct request *request)
 
 /* ---- completing ------------------------------------------------------------------------------ */
 
-/* Whether this member's data is to be wrong: it is the highest one that receives any.
+/* True if this member's data is to be wrong: it is the highest one that receives any.
    A barrier lets that one out at once. */
 static bool is_damaged(const struct part *part)
 {
@@ -458,7 +458,7 @@ static void receive_all(const struct part *part)
         reduce(part, 0, rank);
         break;
     case TO_NEIGHBOURS:
-        /* What came up a dimension was sent upwards. */
+        /* Data from below in a dimension was sent upwards. */
         for (int i = 0, count = neighbours_of(part, neighbours); i < count; i++)
             if (neighbours[i] != MPI_PROC_NULL) {
                 receive_piece(part, neighbours[i], i ^ 1, i, damaged);

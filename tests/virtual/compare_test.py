@@ -23,7 +23,7 @@ ALARMS, HOLDS, BETWEEN = 0.01, 0.95, 0.85  # rates
 
 
 class Program(typing.NamedTuple):
-    """A program with few rows; which of them operations of so many bytes are in, and what of these
+    """A program with few rows; the rows of operations of `size` bytes, and what of these
     is told to be slower."""
 
     name: str
@@ -77,7 +77,7 @@ class Compare(virtual.Test):
         return pairs[::virtual.by_tier(plain=9, run=3, full=1)]
 
     def test_no_false_alarm(self):
-        """Launches of which nothing differs, drawn for each side; and taken in turn while the
+        """Launches of which nothing differs, drawn for each side; and taken alternately while the
         machine drifts and jumps."""
         for program, spread in self.every(PROGRAMS):
             pool = self.pool(program, spread)
@@ -96,7 +96,7 @@ class Compare(virtual.Test):
                 with self.subTest(what):
                     self.mostly(self.calls - alarms, self.calls, 1 - ALARMS, what)
                     self.mostly(self.calls - in_turn, self.calls, 1 - ALARMS,
-                                     what + " in turn")
+                                     what + " alternately")
 
     def test_slowdown(self):
         """10 % are named, and nothing else; by the command, too."""

@@ -30,7 +30,7 @@ BIAS_ELSEWHERE = 0.25
 # do, the median of loops with work less that without leans by 3 to 4 % of the overhead.
 ERROR = {("recorded", "overhead send"): 1.5, ("recorded", "overhead recv"): 1.5}
 ERROR_ELSEWHERE = 1.0
-LAUNCHES_OF_A_MEDIAN = 9  # fewer say nothing of it
+LAUNCHES_OF_A_MEDIAN = 9  # fewer have no meaningful median
 # The largest error of a launch, in targets. In `bad` one whose interval holds the truth may err by more: operations
 # of 200 us are interrupted twice in five, and their intervals are up to 30 targets wide.
 FAR = {"varied": math.inf, "recorded": math.inf}

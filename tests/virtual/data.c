@@ -14,7 +14,7 @@ int64_t bytes_of(int64_t count, MPI_Datatype type)
     return count * (int64_t)size;
 }
 
-/* Whether elements follow one another without gaps. */
+/* True if elements follow one another without gaps. */
 static bool is_contiguous(MPI_Datatype type)
 {
     MPI_Aint lower, extent, true_lower, true_extent;

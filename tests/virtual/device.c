@@ -221,7 +221,7 @@ static bool is_stale(const void *memory)
     return parameters.device_stale != 0.0 && is_on_device(memory);
 }
 
-/* What the model MPI does to reach a buffer. False: what arrives isn't there when a call returns.
+/* Takes the model MPI's time to reach a buffer. False: data isn't there when a call returns.
  */
 static bool reach(const void *buffer, int64_t bytes)
 {

@@ -120,7 +120,7 @@ static void try_compute(struct bc_device *device)
            parameters.launch_ns + kernel_ns + parameters.device_sync_ns);
 }
 
-/* What a kernel writes is there when it has been waited for, and not before. */
+/* A kernel's data is there after the wait for the kernel, and not before. */
 static void try_kernels(struct bc_device *device, const double *data)
 {
     const size_t bytes = COUNT * sizeof *data;

@@ -23,7 +23,7 @@ HANG = "sleep {}".format(10 ** 9 + os.getpid())  # the same nowhere else
 HANGS = {"overlap_iallreduce ": "{0} & {0}".format(HANG)}
 NEVER = "--limit=1000"  # seconds that no launch takes, whatever else the machine does
 
-# What stands in a launch's command line: what is done in place of the program, or set for it.
+# A pattern of a launch's command line: the command that replaces the program, or the variable set for it.
 PLANTED = {
     "=put ": "MODEL_DEVICE_US=60",
     "=get ": "MODEL_DEVICE_US=18.1",
@@ -168,7 +168,7 @@ class Matrix(Base):
         self.assertEqual(len(self.rows()), 6)
 
     def test_claims(self):
-        """The truth and lies, by both ways in which a library says it."""
+        """True and false claims, by both ways in which a library makes them."""
         for name, variables, works, sentence in (
                 ("true", {"MODEL_DEVICE_CLAIM": 1}, True, None), ("modest", {}, True, "works better than it claims"),
                 ("key", {"MODEL_MEMORY_KINDS": "mpi,system,cuda:device"}, False, "The claim is false: 1 of 1 launch "),
@@ -184,7 +184,7 @@ class Matrix(Base):
                     self.assertNotIn("works better", out)
 
     def test_resume(self):
-        """Interrupted, it goes on with what is left."""
+        """An interrupted run is resumed."""
         options = ("--programs=MPI_Send,MPI_Put,MPI_Get", "--sizes=8", NEVER)
         process = self.begin(*options, planted={"=get ": "sleep 600"})
         while "=get " not in self.started() and process.poll() is None:
@@ -221,39 +221,9 @@ class Matrix(Base):
         self.assertFalse(os.path.exists(self.results), "no folder is left without a device")
 
 
-class RunSh(Base):
-    """tests/programs/device/run.sh, for those who have a GPU."""
-
-    def check(self, expect, *planted, **variables):
-        launch = "sh {}".format(self.launcher(dict(planted)))
-        os.symlink(os.path.join(virtual.BUILD, "tests/virtual/device_bare"), os.path.join(self.folder, "device_bare"))
-        done = subprocess.run(
-            ["sh", os.path.join(launches.TOP, "tests/programs/device/run.sh"), self.folder], stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, universal_newlines=True, check=False, env=self.environment(
-                LAUNCH=launch + " 2", LAUNCHER=launch + " {ranks}", SIZES=65536, STEPS=10000, RESULTS=self.results, **variables))
-        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
-        return done.stdout
-
-    def test_passed(self):
-        out = self.check(0)
-        self.assertIn("\npassed: copy: 65536 bytes {0:.3f} us, bare loop {0:.3f} us\n".format(COPY_US), out)
-        self.assertIn("\npassed: kernel: 10000 steps 101.000 us, bare loop 101.", out)
-        self.assertTrue(out.endswith("\n4 passed, 0 failed, 0 not judged\n"), out)
-
-    def test_failed(self):
-        """The programs' copies, and kernels, take longer than those of the bare loop."""
-        out = self.check(1, ("device_bare copy", "DEVICE_COPY_US={}".format(COPY_US / 2)),
-                         ("device_bare kernel", "DEVICE_STEP_NS=8"))
-        self.assertIn("\nfailed: copy: ", out)
-        self.assertIn("\nfailed: kernel: 10000 steps 101.000 us, bare loop 81.", out)
-
-    def test_no_device(self):
-        self.assertEqual(self.check(77, DEVICE_COUNT=0), "not judged: the CUDA driver says: model (100)\n")
-
-
 class Outcomes(virtual.Test):
     def test_signals(self):
-        """As launchers say which one it was."""
+        """In the words of each launcher."""
         for status, text, name in (
                 (11, "=   EXIT CODE: 11\nTERMINATED WITH THE EXIT STRING: Segmentation fault (signal 11)", "SIGSEGV"),
                 (139, "mpirun noticed that process rank 1 on node a exited on signal 11 (Segmentation fault).", "SIGSEGV"),

@@ -28,7 +28,7 @@ def without_interval(row):
 
 
 def rows_of(entry, condition):
-    """What a launch finds. No time passes while caches are flushed, so a few are enough."""
+    """The result of a launch. No time passes while caches are flushed, so a few are enough."""
     options = entry.options.replace("{peers}", "1").replace("llc", "64K").split()
     (launch,) = virtual.run(os.path.basename(entry.program), *options, **MODEL, **virtual.CONDITIONS[condition])
     return launch.rows

@@ -1,4 +1,4 @@
-"""What of an operation is exposed under work, by the model's arithmetic (plan.h), and the programs
+"""The exposed part of an operation under work, by the model's arithmetic (plan.h), and the programs
 of which gain_test.py looks at that. Times in us."""
 
 import typing
@@ -24,7 +24,7 @@ class Transfer(typing.NamedTuple):
 
 
 def exposed_us(transfers, work, calls=0, test=0.0):
-    """What passes beyond `work`, of which `calls` tests make calls + 1 equal parts until one of
+    """The time beyond `work`, of which `calls` tests make calls + 1 equal parts until one of
     them completes the operation."""
     costs = sum(transfer.post for transfer in transfers)  # of the host, so far
     host = sum(transfer.duration - transfer.alone + transfer.wait for transfer in transfers)
@@ -66,7 +66,7 @@ class Program(typing.NamedTuple):
 
 
 def exchange(name, pairs, options=SIZE):
-    """As many receives and then sends; the blocking calls are as many of MPI_Sendrecv. A receive
+    """`count` receives and then `count` sends; the blocking calls are `count` MPI_Sendrecv. A receive
     starts with the send of the same number, since ranks do the same."""
     def transfers(one, work_us):  # pylint: disable=unused-argument
         return 2 * [one._replace(start=(pairs + i) * POST_US) for i in range(pairs)]

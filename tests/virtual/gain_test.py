@@ -1,4 +1,4 @@
-"""What going non-blocking gains: exposed_us, gain_us, gain_pct and verdict of overlap_*."""
+"""The gain of non-blocking calls: exposed_us, gain_us, gain_pct and verdict of overlap_*."""
 
 import itertools
 import statistics

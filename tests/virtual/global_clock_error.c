@@ -8,7 +8,7 @@
  *
  * synchronises TIMES times within SECONDS, and then updates the last clock after pauses. Prints a
  * row for each: the greatest error over ranks when it was found, AHEAD_S after that, and just
- * before it was found anew; what the clock says of its error, and what it took. With `past` the
+ * before it was found again; the clock's stated error, and the time to find it. With `past` the
  * clock is one for the past; then a row for the first measurement of the last clock, for the last
  * one, and seven moments between: the greatest error, by how much one is beyond its bound, the
  * greatest bound, and how long after the first measurement the bound begins.

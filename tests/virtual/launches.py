@@ -47,7 +47,7 @@ class Folder:
 
 
 class Pool:
-    """What launches found."""
+    """Values of launches."""
 
     def __init__(self, folders):
         self.folders, self.series, self.found = folders, {}, {}
@@ -59,7 +59,7 @@ class Pool:
                 values[place] = (launches.values(series, 0).values + [None])[0]
 
     def side(self, places, speeds=None):
-        """What these launches found, on a machine on which all took a factor longer."""
+        """Returns the values of these launches, on a machine on which all took a factor longer."""
         made = {}
         for identity, values in self.found.items():
             series = self.series[identity]

@@ -12,7 +12,7 @@ OPTIONS = ("--sizes=8,64K", "--visits=3", "--max-time=0.2")
 EVEN, OUT = ["even"], "out of line"
 SLOW = [OUT, ("virtual2", "", "slow")]
 
-# (links, more us, more ns a byte, what is said of 8 bytes, of 64 KiB). What is slow one way is so
+# (links, more us, more ns a byte, the verdicts of 8 bytes, of 64 KiB). What is slow one way is so
 # for large messages only: of a round trip the way isn't known.
 FAULTS = (
     ("", 0, 0, EVEN, EVEN),
@@ -30,7 +30,7 @@ def name(cell):
 
 
 def named(rows, size):
-    """What isn't even, after what is said of all."""
+    """Returns the rows that aren't even, after those of the whole."""
     of_size = [row for row in rows if row["nbytes"] == size]
     return [row["verdict"] for row in of_size if row["scope"] == "whole"] + [
         (name(row["a"]), name(row["b"]), row["verdict"]) for row in of_size
@@ -48,7 +48,7 @@ class Linkmap(virtual.Test):
                            **variables)[0].rows
 
     def check_times(self, rows, links, more_us, more_byte_ns):
-        """Half of a round trip; each way by itself, with the empty answer."""
+        """Half of a round trip; each way alone, with the empty answer."""
         def one_way(size, a, b):
             slow = any(link in links.split(",") for link in (
                 "{}>{}".format(a, b), "{}>*".format(a), "*>{}".format(b)))
@@ -120,7 +120,7 @@ class Linkmap(virtual.Test):
             self.assertEqual((done.returncode, text), (0, hosts + "\n"), of)
 
     def test_wrong_data(self):
-        """It is said of the link, of its nodes and of the whole, and of no other."""
+        """The link, its nodes and the whole have the verdict, and no other row."""
         rows = self.run_job("--check", "--pairs=all", expect=1, MODEL_CORRUPT_LINKS="2>1")
         self.assertEqual({(row["scope"], name(row["a"]), name(row["b"])) for row in rows
                           if row["status"] == "FAIL"},
@@ -180,7 +180,7 @@ class Linkmap(virtual.Test):
             self.assertIn(said, done.stdout)
 
     def test_a_rank_that_dies(self):
-        """What was written stays."""
+        """Rows that were written stay."""
         done, text = self.run_with_file(
             "--output=", "--visits=20", "--max-time=100", VIRTUAL_RANKS=2, MODEL_LATENCY_US=20000,
             VIRTUAL_SIGNAL="{}:1:6000000".format(int(signal.SIGKILL)))

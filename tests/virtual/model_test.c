@@ -1,5 +1,5 @@
 /*
- * The model's rules (plan.h, messages.c, windows.c, collectives.c), each by itself: who is first,
+ * The model's rules (plan.h, messages.c, windows.c, collectives.c), each alone: who is first,
  * when operations complete, to the nanosecond, and what data arrives. Run by model_test.py on 2 and
  * more ranks; prints a line for each case on rank 0, and each number that isn't as expected.
  */

@@ -6,15 +6,10 @@ readings are in its time. So a time is right within 0.5 % or BESIDES_US."""
 
 import math
 import os
-import sys
-import tempfile
 import typing
 
 import virtual
 from monitored import LIBRARY, run
-
-sys.path.append(os.path.join(virtual.FOLDER, "../monitor"))
-import calls as monitor_calls  # noqa: E402  pylint: disable=wrong-import-position
 
 READING_US = 0.02
 BESIDES_US = 4 * READING_US
@@ -174,46 +169,6 @@ class Script(Case):
 
 
 # ---- timeouts ------------------------------------------------------------------------------------
-
-# Of two snapshots at a time one allows 50 us.
-BEGIN = "begin a profile pttopt coll comm timeout=50; begin b profile pttopt coll comm timeout=1e9"
-TIMEOUTS = [
-    (monitor_calls.Script("a rank that comes late", """
-        Comm_dup MPI_COMM_WORLD +one; Comm_set_name one
-        {}
-        0: Irecv 64 one; Wait; Recv 64 one; Isend 4 one; Wait
-        1: work 120; .Send 1 one; work 120; .Send 2 one; work 120; .Recv 64 one
-        Barrier one; end a; end b""".format(BEGIN), {}), (
-            {"one Irecv": (1, 1), "one Recv": (2, 1), "one Isend": (4, 0), "one Barrier": (0, 1)},
-            {"one Barrier": (0, 0)})),
-    # Two are late and two aren't.
-    (monitor_calls.Script("puts", """
-        Win_allocate MPI_COMM_WORLD +win
-        0: {}; Win_lock_all win; Put 10 win *2; work 120; Put 10 win *2; Win_flush win; Win_unlock_all win; end a; end b
-        """.format(BEGIN), {}), ({"MPI_COMM_WORLD Put": (40, 2)}, {}))]
-
-
-class Timeouts(Case):
-    def test_two_at_a_time(self):
-        scripts = [script for script, _ in TIMEOUTS]
-        with tempfile.TemporaryDirectory() as folder:
-            prefix = os.path.join(folder, "script")
-            monitor_calls.write(prefix, scripts)
-            done = virtual.run_raw("monitor_calls", prefix, VIRTUAL_RANKS=2, LD_PRELOAD=LIBRARY,
-                                   **Machine(10).variables())
-            self.assertEqual(done.returncode, 0, done.stderr)
-            all_found = monitor_calls.read(prefix, scripts)
-        for (script, truth), found in zip(TIMEOUTS, all_found):
-            for of, counts in zip(found, truth):
-                for name, late in (("a", 1), ("b", 0)):
-                    self.assertEqual({"{} {}".format(row.comm, row.operation[4:]): row.amounts[2:4]
-                                      for row in of.rows.get(name, []) if row.kind != "comm"},
-                                     {key: (late * times, size) for key, (size, times) in counts.items()}, script.title)
-                    for kind, operations_of in (("pttopt", "point-to-point"), ("coll", "collective")):
-                        rows = of.rows.get(name, [])
-                        self.assertEqual(sum(row.amounts[2] for row in rows if row.kind == kind), sum(
-                            row.amounts[2] for row in rows if (row.kind, row.operation) == ("comm", operations_of)), operations_of)
-                    self.assertEqual(of.wrong, [])
 
 
 # ---- the switch -----------------------------------------------------------------------------------

@@ -97,7 +97,7 @@ class Noise(virtual.Test):
         self.near(source["stops_per_s"], per_s * (1 - load), 2 * slack * per_s, "irregular source")
 
     def test_all_ranks_at_random(self):
-        """What all ranks have alike, and without a period, is no source."""
+        """Interruptions that all ranks share, without a period, are no source."""
         rows = self.rows(DISTURB="1000:20")
         self.assertEqual(of_scope(rows, "source"), [])
         (job,) = of_scope(rows, "job")

@@ -51,7 +51,7 @@ class Overhead(virtual.Test):
 
     def test_impossible_differences(self):
         """Where loops of the specified kind are interrupted, their difference may be below 0, or above the transfer of
-        which the overhead is a part: such a row has no overhead, and says so."""
+        which the overhead is a part: such a row has no overhead, and its status is no-knee."""
         statuses = set()
         for launch in virtual.run("mpi_overhead", "-b", "1.02", "-i", "200", launches=30, MODEL_LATENCY_US=2,
                                   DISTURB="20:10000"):

@@ -82,7 +82,7 @@ class Overlap(virtual.Test):
             self.near(max(works_ns), min(works_ns), 0.005 * min(works_ns), "launch {}".format(number))
 
     def test_speed_that_jumps(self):
-        """What is told of the work is compared to operations of the same visits."""
+        """The injected work is compared to operations of the same visits."""
         told = 0
         for fraction in (0.5, 1):
             for launch in virtual.run("overlap_iallreduce", *ONE_SIZE, "--max-time=1.5", launches=5,

@@ -19,7 +19,7 @@ FACES = [8 * BOX * BOX] * 6
 
 
 def message_us(model, size=SIZE):
-    """What the posts take, when the part without the host ends, what the wait takes then; what the
+    """The time of the posts, when the part without the host ends, the wait's time then; what the
     blocking call takes."""
     rest = model.host(size) + model.wait
     return (model.post, model.alone(size), rest, max(model.post, model.alone(size)) + rest)
@@ -65,7 +65,7 @@ class Pairs(virtual.Test):
     target = "0.1 point; 0.5 %"
 
     def check_row(self, row, truth, what):
-        """What stays exposed under plenty of work are the posts and the end of the wait."""
+        """The posts and the end of the wait stay exposed under plenty of work."""
         posts, end, rest, blocking_us = truth
         ref_us, exposed_us = max(posts, end) + rest, posts + rest
         self.near(row["ref_us"], ref_us, 0.005 * ref_us, what + " ref_us")
@@ -146,7 +146,7 @@ class Parts(virtual.Test):
 
     def test_cutoff_time(self):
         """Where the size is searched for, the work is as long as the cutoff time makes it; if no size takes that, a note
-        says that it isn't."""
+        reports that it isn't."""
         for duration_us, is_said in ((2000, False), (1, True)):
             done = virtual.run_raw("overlap_iallreduce", "--max-num-elts=1", "--samples=1", "--warmup=0",
                                    "--test-calls=20000", MODEL_DURATION_US=duration_us)
@@ -155,7 +155,7 @@ class Parts(virtual.Test):
 
 class Data(virtual.Test):
     def test_data(self):
-        """Right data is ok; of a wrong byte each program says FAIL."""
+        """Right data is ok; a wrong byte makes the status of each program FAIL."""
         programs = [*COLLECTIVES, *PROGRAMS, "halo", "partitioned"]
         for name in virtual.by_tier(plain=programs[::12], run=programs[::3], full=programs):
             if not virtual.has("overlap_" + name):

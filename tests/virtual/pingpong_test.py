@@ -82,7 +82,7 @@ class PingPong(virtual.Test):
         self.check(QUICK, "--patterns=put,MPI Send", "--coarray-sync=images", rows=6, MODEL_BARRIER_SKEW_US=4)
 
     def test_checked(self):
-        """Each way is timed by itself then, with a reading more."""
+        """Each way is timed alone then, with a reading more."""
         self.check(MODELS["usual"], "--patterns=put,MPI Send", "--check", rows=9, VIRTUAL_CLOCK_NS=500)
 
     def test_data(self):

@@ -24,14 +24,14 @@ static double launch_factor(void)
                          (uint64_t)parameters.seed * 7919 + (uint64_t)world->launch);
 }
 
-/* What an operation's own chances depend on, the same on every rank that has one of this number. */
+/* The seed of an operation's own chances, the same on every rank that has one of this number. */
 static uint64_t chances(uint64_t number)
 {
     return ((uint64_t)parameters.late_seed * 104729 + (uint64_t)world->launch) ^
            ((number + 1) * UINT64_C(0xd1342543de82ef95));
 }
 
-/* Whether the operation is a blocking one whose duration MODEL_BLOCKING_US is. */
+/* True if the operation is a blocking one whose duration MODEL_BLOCKING_US is. */
 static bool has_blocking_duration(enum plan_kind kind)
 {
     return (kind == PLAN_BLOCKING || kind == PLAN_NEIGHBOURHOOD || kind == PLAN_BLOCKING_SEND ||

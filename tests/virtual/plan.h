@@ -10,16 +10,16 @@
  * added to the first work under an operation, and taken off the overlap.
  *
  * A test called at t takes MODEL_TEST_US, and decides at its end: once the part without the host
- * has ended it goes on as a wait, else the operation is not complete.
+ * has ended it continues as a wait, else the operation is not complete.
  *
- * The part without the host may need calls to go on, as in a library that makes progress inside
+ * The part without the host may need calls to continue, as in a library that makes progress inside
  * calls only. It is then cut into stages of MODEL_PROGRESS_SHARE f D or MODEL_PROGRESS_US. The
  * first starts at s; a test starts the next one when it decides, if the one before has ended; a
- * wait goes on without gaps.
+ * wait continues without gaps.
  *
  * Messages and one-sided operations of a rank start at least g after the one before in the same
  * direction. Received messages are kept apart likewise, in the order in which they start, of those
- * that are waited for or tested together.
+ * that one wait or test has.
  */
 #ifndef VIRTUAL_PLAN_H
 #define VIRTUAL_PLAN_H
@@ -63,7 +63,7 @@ double plan_factor(uint64_t number);
    whether it is late. */
 void plan_make(struct plan *plan, enum plan_kind kind, int64_t bytes, uint64_t number);
 
-/* Says when it starts, once that is known. */
+/* Sets when it starts, once that is known. */
 void plan_start(struct plan *plan, int64_t start_ns);
 
 /* The next start, not before at_ns, of those that `last_ns` keeps apart by g. */

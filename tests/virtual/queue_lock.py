@@ -1,7 +1,7 @@
-"""What ranks that contend for the queue lock of common/coarray/coarray.c take, by the model's rules.
+"""Times of ranks that contend for the queue lock of common/coarray/coarray.c, by the model's rules.
 
 The lock of Mellor-Crummey and Scott in its form without compare-and-swap. Each rank is a generator
-that yields when it has to know what other ranks did until then; ranks go on in the order of their
+that yields when it has to know what other ranks did until then; ranks continue in the order of their
 times, the lower one first.
 """
 

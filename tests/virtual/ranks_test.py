@@ -1,5 +1,5 @@
 """Programs on many ranks: each ends, within the time that it has with defaults, and what it moves is right; what the
-harness does for a row and for a sample doesn't grow with the ranks, nor does what rank 0 keeps, but for a few bytes a
+harness does for a row and for a sample doesn't grow with the ranks, nor does what rank 0 keeps, except for a few bytes a
 rank."""
 
 import math
@@ -29,7 +29,7 @@ OPTIONS = {
 }
 NO_BENCHMARKS = ("_bare", "_test", "_error", "coarray")
 
-# What the harness costs is seen beside an operation that is the same on any number of ranks.
+# The harness's cost is seen beside an operation that is the same on any number of ranks.
 COSTS = (
     ("syncbench", "--types=pairwise", "--inner=2"),
     ("pingpong", "--arrangements=single", "--patterns=MPI Send", "--max-ndata=1"),
@@ -41,7 +41,7 @@ COSTS = (
     ("collective", "--operations=bcast", "--sizes=8", "--start=barrier"),
     ("linkmap", "--sizes=8", "--visits=1"),
 )
-# Whose operations are as many as there is time for.
+# The number of its operations depends on the time.
 NOISE = ("noise", "--operations=barrier", "--grain=0")
 SAMPLES = ("--warmup=0", "--samples=4")
 MESSAGES = ("isend", "irecv", "send", "recv")
@@ -97,7 +97,7 @@ class Ranks(virtual.Test):
             self.assertLessEqual(many[name], SLACK * count * math.log2(MANY) / math.log2(FEW), name)
 
     def memory(self, ranks, program, *options):
-        """What rank 0's program has allocated at most. Nodes have as many ranks as the smallest job: what is known of a
+        """Returns the bytes that rank 0's program has allocated at most. Nodes have the smallest job's ranks: the data on a
         node's processors grows with its ranks."""
         with tempfile.NamedTemporaryFile("r", encoding="ascii") as file:
             done = virtual.run_raw(program, *options, *SAMPLES, VIRTUAL_RANKS=ranks, VIRTUAL_MEMORY=file.name,

@@ -1,6 +1,6 @@
 """The model's rules as formulas: what operations of ranks that act alike take, in us.
 
-plan.h, messages.c, windows.c and collectives.c say them in words. They are written down here a
+plan.h, messages.c, windows.c and collectives.c explain them in words. They are written down here a
 second time, so that tests hold both the programs and the model against them.
 """
 
@@ -32,7 +32,7 @@ class Model(typing.NamedTuple):
         return self.fraction * (self.latency + self.byte_ns * 1e-3 * size)
 
     def host(self, size):
-        """(1 - f) D: the part that takes the processor when it is waited for."""
+        """(1 - f) D: the part that takes the processor in a wait."""
         return self.latency + self.byte_ns * 1e-3 * size - self.alone(size)
 
     def starts(self, posts):
@@ -70,7 +70,7 @@ class Model(typing.NamedTuple):
         return self.flush(sizes) + self.meet()
 
     def notify(self, partners):
-        """An empty message to and from each partner: MPI_Irecv, MPI_Isend in turn, MPI_Waitall."""
+        """An empty message to and from each partner: MPI_Irecv and MPI_Isend alternately, MPI_Waitall."""
         if partners == 0:
             return 0.0
         posts = [self.post * (2 * i + 1) for i in range(partners)]
@@ -88,7 +88,7 @@ class Model(typing.NamedTuple):
                 2 * (self.hosts(sizes) + count * self.wait))
 
     def exchange_packed(self, sizes):
-        """The same, but received one by one, the first that has come first; sends are waited for at
+        """The same, but received one by one, the first that has come first; the wait for sends is at
         the end. Packing takes no virtual time."""
         count = len(sizes)
         ends = self.ends([self.post * (count + i) for i in range(count)], sizes)

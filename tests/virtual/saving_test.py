@@ -100,7 +100,7 @@ def draw_stencil(chance):
 
 
 def draw_solver(chance):
-    """Little of a non-blocking collective proceeds by itself, so that one for all is the best."""
+    """Little of a non-blocking collective proceeds alone, so that one for all is the best."""
     sums, collective = chance.randint(2, 5), draw_us(chance, 5, 50)
     work, update = collective * chance.uniform(1, 3), collective * chance.uniform(0.5, 2)
     return Drawn([sums, round(work, 3), round(update, 3)],
@@ -204,7 +204,7 @@ def program_of(example):
 
 
 def seconds(example, drawn, *words):
-    """What the main loop takes."""
+    """Returns the time of the main loop."""
     text = run(program_of(example), *drawn.arguments, *words, **drawn.machine)
     return float(re.search("^seconds (.*)", text, re.M).group(1))
 
@@ -222,7 +222,7 @@ def write_results(drawn, folder):
 
 
 def cost_rows(report, results):
-    """What cost.sh makes of a report and results."""
+    """Returns the rows that cost.sh makes of a report and results."""
     done = subprocess.run([sys.executable, COMMCOST, "cost", "--format=tsv", report, results],
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True,
                           check=False)
@@ -239,7 +239,7 @@ class Savings(virtual.Test):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def rows(self, example, drawn):
-        """What is said of a trial."""
+        """Returns the rows of a trial."""
         folder = tempfile.mkdtemp(dir=self.folder)
         results, report = os.path.join(folder, "results"), os.path.join(folder, "report.tsv")
         os.mkdir(results)

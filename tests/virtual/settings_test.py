@@ -1,18 +1,14 @@
 """Which of varied settings is best (best_setting.py, as run_suite.sh --vary has it): named where one
 is, and none where nothing depends on the setting."""
 
-import os
 import random
 import statistics
-import typing
 import unittest
 
 import virtual
 from launches import Folder, Pool
 from commcost.compare import best_setting
-from commcost.result.launches import Series, Values, read_launches
-from commcost.scorecard import change_lines
-from commcost.suite import suite_folder
+from commcost.result.launches import Series, Values
 
 LAUNCHES, POOL = 10, 30
 PROGRAMS = {
@@ -27,7 +23,7 @@ class Settings:
     """Launches of several settings of a suite, as vary reads them."""
 
     def __init__(self, found, states=(1,)):
-        """`found`: by setting a Pool and the launches of it. In turn rounds take these times as long."""
+        """`found`: by setting a Pool and the launches of it. Rounds alternately take these times as long."""
         self.series, self._values = {}, {}
         for setting, (pool, places) in found.items():
             for identity, values in pool.side(places).items():
@@ -41,13 +37,6 @@ class Settings:
     def values(self, series, side):
         assert side == 0
         return self._values[series]
-
-
-class Step(typing.NamedTuple):
-    """Of a suite's plan."""
-
-    run: int
-    setting: str
 
 
 class Vary(virtual.Test):
@@ -108,22 +97,6 @@ class Vary(virtual.Test):
             what = "{} with a worse setting: one of two that are alike is named".format(program)
             with self.subTest(what):
                 self.rarely(wrong, self.suites, WRONG, what)
-
-    def test_files(self):
-        """The same from results as a suite leaves them, and in words."""
-        pools = {"A=1": self.pool("pingpong", 22), "A=2": self.pool("pingpong", 20, 100)}
-        launches = [(Step(run + 1, name), os.path.join(pool.folders[run], "pingpong.tsv"))
-                    for run in range(LAUNCHES) for name, pool in pools.items()]
-        path = os.path.join(self.folder.path, "pingpong.tsv")
-        with open(path, "w", encoding="utf-8") as stream:
-            stream.write(suite_folder.merged(launches))
-        best = best_setting.best_settings(read_launches([path]))
-        drawn = best_setting.best_settings(Settings({name: (pool, range(LAUNCHES))
-                                             for name, pool in pools.items()}))
-        self.assertEqual([row[1:] for row in best], [row[1:] for row in drawn])
-        line, = change_lines.best_settings(best)
-        self.assertEqual((line.label, line.value), ("A=2", "1 of 1 result"))
-        self.assertRegex(line.note, r"^at most [0-9.]+ %: pingpong latency_us \(")
 
 
 if __name__ == "__main__":

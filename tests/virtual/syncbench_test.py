@@ -1,4 +1,4 @@
-"""What synchronisations take on an ideal machine: every kind, with 2, 3 and 8 ranks."""
+"""Synchronisations on an ideal machine: every kind, with 2, 3 and 8 ranks."""
 
 import queue_lock
 import rules

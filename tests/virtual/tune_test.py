@@ -58,7 +58,7 @@ def openmpi_of(choices, folder, version):
 
 
 def mpich_chooses(path, operation, ranks, size):
-    """What a file of MPICH's says, for a built-in operator, of a communicator without nodes."""
+    """Returns the choice of a file of MPICH's, for a built-in operator, of a communicator without nodes."""
     with open(path, encoding="ascii") as stream:
         text = stream.read()
     assert len(text) % 4096, "no byte of 0 behind it"
@@ -86,7 +86,7 @@ def mpich_chooses(path, operation, ranks, size):
 
 
 def openmpi6_chooses(path, operation, ranks, size):
-    """What a file of Open MPI's says from 6.0 on: the first rules whose numbers of ranks hold, and of these the first
+    """Returns the choice of a file of Open MPI's from 6.0 on: the first rules whose numbers of ranks hold, and of these the first
     one whose sizes hold. A word that the library doesn't know makes it ignore the file."""
     with open(path, encoding="ascii") as stream:
         text = json.load(stream)
@@ -105,7 +105,7 @@ def openmpi6_chooses(path, operation, ranks, size):
 
 
 def openmpi_chooses(path, choices, operation, ranks, size):
-    """What a file of Open MPI's says up to 5.0."""
+    """Returns the choice of a file of Open MPI's up to 5.0."""
     with open(path, encoding="ascii") as stream:
         numbers = iter([int(word) for line in stream for word in line.split("#")[0].split()])
     order = ("allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast exscan gather gatherv reduce "
@@ -128,7 +128,7 @@ def openmpi_chooses(path, choices, operation, ranks, size):
 # ---- machines ------------------------------------------------------------------------------------
 
 class Machine:
-    """What each choice takes. Launches differ by a spread, and some are late by half. A third of the machines is in one
+    """The time of each choice. Launches differ by a spread, and some are late by half. A third of the machines is in one
     of two states, for some 50 launches, in which everything takes longer."""
 
     def __init__(self, seed, folder, nothing_to_gain=False):
@@ -162,7 +162,7 @@ class Machine:
                 if self.version == "6.0.0a1" else openmpi_chooses(path, self.choices, *of))
 
     def times(self, choice_of, operations, ranks, sizes):
-        """The rows of a launch; `choice_of` says what it uses for an operation of a size."""
+        """The rows of a launch; `choice_of` returns its choice for an operation of a size."""
         self.is_slow ^= self.chance.random() < 1 / 50
         launch = math.exp(self.spread * self.chance.gauss(0, 1)) * (self.slow if self.is_slow else 1)
         rows = []
@@ -242,7 +242,7 @@ class Tune(virtual.Test):
         return tuning, os.path.join(self.folder, name, "rules" + machine.library.suffix)
 
     def wrong_of(self, machine, path):
-        """What is wrong with a file."""
+        """Yields the faults of a file."""
         for (operation, ranks, size, choice) in machine.gains:
             if choice == DEFAULT:
                 of = operation, ranks, size
@@ -255,7 +255,7 @@ class Tune(virtual.Test):
                     yield "{} {}: {} gains {:.3f}, best {:.3f}".format(machine.spread, of, chosen, gain, best)
 
     def check_beside(self, machine, path):
-        """Nothing is said of sizes and numbers of ranks that weren't measured, but between neighbours that agree."""
+        """No rule covers sizes and numbers of ranks that weren't measured, except between neighbours that agree."""
         for operation in machine.choices:
             for ranks in {1, 2, 3, 4, 5, 6, 7, 8, 100} - set(machine.ranks):
                 for size in machine.sizes:
@@ -295,7 +295,7 @@ class Tune(virtual.Test):
         self.mostly(cases - false, cases, NO_FALSE, "files without a rule where nothing is to be gained")
 
     def test_cut(self):
-        """Races that a budget cut, and that went on: each file is proved at its own share of ALPHA."""
+        """Races that a budget cut, and that were resumed: each file is proved at its own share of ALPHA."""
         proved = set()
         for seed in range(virtual.by_tier(plain=5, run=20)):
             tuning, files = self.tuning(Machine(seed, self.folder), str(seed)), []

@@ -24,7 +24,7 @@ FOLDER = os.path.dirname(os.path.abspath(__file__))
 BUILD = os.path.abspath(os.environ.get("COMMCOST_BUILD", os.path.join(FOLDER, "../../build")))
 TIER = os.environ.get("COMMCOST_TIER", "run")
 
-# What disturbs the machine (clock.h), and how durations vary around their median. `cloud` takes 3 %
+# Disturbances of the machine (clock.h), and how durations vary around their median. `cloud` takes 3 %
 # of the time, `bad` 10 %.
 CONDITIONS = {
     "ideal": {},
@@ -40,7 +40,7 @@ digests = []
 
 
 class Launch(typing.NamedTuple):
-    """What a launch printed, and the model's truth of it (truth.c)."""
+    """A launch's output, and the model's truth of it (truth.c)."""
 
     rows: list
     truths: list
@@ -120,12 +120,12 @@ def guarantee(row, options=()):
 
 
 def has(program):
-    """Whether this MPI library has what the program needs."""
+    """True if this MPI library has the calls that the program needs."""
     return os.path.exists(os.path.join(BUILD, "tests/virtual", program))
 
 
 def by_tier(plain=None, run=None, all=None, full=None):  # pylint: disable=redefined-builtin
-    """What there is for this tier, or for the tier before it."""
+    """Returns the value for this tier, or for the tier before it."""
     chosen = None
     for tier, of in (("plain", plain), ("run", run), ("all", all), ("full", full)):
         chosen = of if of is not None else chosen
@@ -147,7 +147,7 @@ def at_most(count, of, rate):
 
 
 class Test(unittest.TestCase):
-    """A test that says what it found. The class's text says what is compared with what truth, and
+    """A test that prints its largest error. The class's text names the compared quantity and its truth, and
     `target` how far off it may be: a row of docs/accuracy.md."""
 
     maxDiff = None
@@ -167,7 +167,7 @@ class Test(unittest.TestCase):
                      "{:.2f}".format(cls.largest[0]))
 
     def near(self, found, truth, target, what=""):
-        """Whether a number is within `target` of the truth."""
+        """Fails unless a number is within `target` of the truth."""
         error = abs(found - truth) / target
         type(self).compared += 1
         name = "{}: {:.6g}, truth {:.6g}".format(what or self.id().split(".")[-1], found, truth)
@@ -201,7 +201,7 @@ def note_row(table, name, *cells):
 
 
 def write_digests():
-    """What all launches printed, for the check that it is the same everywhere."""
+    """Writes the digests of all outputs, for the check that they are the same everywhere."""
     folder = os.path.join(BUILD, "tests/virtual/digests")
     os.makedirs(folder, exist_ok=True)
     name = os.path.join(folder, "-".join([os.path.basename(sys.argv[0]), *sys.argv[1:]]))

@@ -24,7 +24,7 @@ struct exposed {
     int64_t free_ns; /* when a lock was given up last */
 };
 
-/* What two members have told each other, by target and origin. */
+/* State between two members, by target and origin. */
 struct pair {
     int posted, completed;
     int64_t posted_ns, completed_ns;
@@ -60,7 +60,7 @@ struct own_window *window_find(MPI_Win handle);
 enum { EVERY_TARGET = -1, NO_TARGET = -2 };
 void transfers_complete(struct own_window *own, int target);
 
-/* Forgets the transfers that are done, but for those whose requests their callers have. */
+/* Forgets the transfers that are done, except those whose requests their callers have. */
 void transfers_forget_done(struct own_window *own);
 
 #endif

@@ -49,7 +49,7 @@ void world_create(int ranks, int launch)
 
 void world_destroy(void) { (void)munmap(world, MEMORY_BYTES); }
 
-/* The power of two that holds so many bytes; pages from a page on. */
+/* Returns the power of two that holds `bytes` bytes; pages from a page on. */
 static int size_class(size_t bytes)
 {
     int class = 6;

@@ -20,7 +20,7 @@
 
 struct rank_state; /* of world.c */
 
-/* What the ranks of a launch share. */
+/* State that the ranks of a launch share. */
 struct world {
     int ranks;
     int launch;  /* number of this launch, from 0 */

@@ -1,6 +1,6 @@
 #!/bin/sh
 # For whoever has a GPU: builds, tries which operations MPI can do with buffers there, and holds the programs' times
-# against bare loops of the driver's calls and of MPI_Send. Takes at most eight minutes. The last lines say what passed,
+# against bare loops of the driver's calls and of MPI_Send. Takes at most eight minutes. The last lines report what passed,
 # failed and was not judged.
 #
 # usage: run.sh [BUILD]     BUILD: a folder with built programs (default: builds in build)
@@ -39,7 +39,7 @@ launch=$(launch_words "$build")
 
 passed=0 failed=0 unjudged=0
 
-# judged NAME VERDICT REASON: says a verdict and counts it.
+# judged NAME VERDICT REASON: prints a verdict and counts it.
 judged() {
     echo "$2: $1${3:+: $3}"
     case $2 in
@@ -107,7 +107,7 @@ message_times() {
     pingpong_times device:host latency_us
 }
 
-# What staging takes longer than the message itself.
+# The time of staging beyond the message itself.
 copy_times() {
     pingpong_times device:host staged_us >"$work/staged" && pingpong_times pinned:host latency_us >"$work/host" &&
         paste -d ' ' "$work/staged" "$work/host" | awk '{ printf "%d %.3f\n", $1, $2 - $4 }'

@@ -1,5 +1,5 @@
-"""What a user, a launcher or a machine does to a run: signals, a full disk, a folder that is removed, no /dev/shm, and
-somebody else on the processor. A run ends, says what was wrong in one line, and what it had found until then is there
+"""Faults of a user, a launcher or a machine in a run: signals, a full disk, a folder that is removed, no /dev/shm, and
+somebody else on the processor. A run ends, reports the fault in one line, and its rows until then are there
 and whole."""
 
 import os
@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from case import Case, each, full, in_full
+from case import Case, each, in_full
 from mounts import own_mounts, with_small_fs
 from mpi_run import WHOLE, call, read, read_if_there, read_tsv, run_raw
 from processes import kill_all, kill_session, processes_with, ranks_of, wait_for
@@ -84,7 +84,7 @@ class Run:
         assert wait_for(lambda: len(read_tsv(read_if_there(self.output))) >= 2), "no rows"
 
     def assert_interrupted(self, text, name):
-        """The end of the result says so."""
+        """The end of the result has the signal."""
         assert f"# warning: interrupted by {name}" in text
         assert text.endswith(f"\n# end: {self.rows()} rows, exit 1\n"), text[-200:]
 
@@ -97,7 +97,7 @@ class Run:
 
 
 class RunCase(Case):
-    """What the test begins ends with it."""
+    """Programs that the test starts end with it."""
 
     def setUp(self):
         super().setUp()
@@ -121,7 +121,7 @@ class Signals(RunCase):
 
     @each("number", SIGNALS)
     def test_to_mpirun(self, number):
-        """What mpirun makes of a signal is its own: it passes it on, or another one, or kills the ranks. The job ends,
+        """mpirun treats a signal in its own way: it passes it on, or another one, or kills the ranks. The job ends,
         and no row is lost."""
         run = self.run_of_halo
         process = run.start()
@@ -137,47 +137,6 @@ class Signals(RunCase):
             assert status != 0, said
         if "# end: " in text:
             run.assert_interrupted(text, "SIG")
-
-
-@full
-class SuiteSignals(RunCase):
-    """Those to quickstart.sh, with real benchmarks; suite_test.py has run_suite.sh with pretending ones."""
-
-    def test_to_quickstart(self):
-        """In a tree that is built already. Later runs go on where earlier ones ended."""
-        run, top = self.run_of_halo, os.path.join(self.folder, "top")
-        os.makedirs(top + "/build")
-        os.makedirs(top + "/bin")
-        os.symlink(os.path.join(self.source, "run_scripts"), top + "/run_scripts")
-        for name in os.listdir(self.build):
-            if name != "mpicc":
-                os.symlink(os.path.join(self.build, name), f"{top}/build/{name}")
-        for name in ("cmake", "mpicc.of.nobody"):
-            with open(f"{top}/bin/{name}", "w", encoding="utf-8") as stream:
-                stream.write("#!/bin/sh\n")
-            os.chmod(f"{top}/bin/{name}", 0o755)
-        environment = {"MPICC": "mpicc.of.nobody", "RANKS": "2", "PATH": f"{top}/bin:{os.environ['PATH']}"}
-        results = os.path.join(self.folder, "results")
-        for number in SIGNALS:
-            process = run.begin(["sh", top + "/run_scripts/quickstart.sh", f"--output={results}"], environment)
-            count = len(self.finished(results))
-            assert wait_for(lambda: len(self.finished(results)) > count)  # noqa: B023
-            before = self.finished(results)
-            process.send_signal(number)
-            status, said = run.end_of(process)
-            assert status == (3 if number == signal.SIGUSR1 else 1), said
-            # What runs in the background has SIGINT ignored, so it is passed on as SIGTERM.
-            assert f"Ended by {number.name.replace('INT', 'TERM')}" in said
-            assert re.search("To resume: .*run_scripts/run_suite.sh --resume=", said), said
-            after = self.finished(results)
-            assert {path: after[path] for path in before} == before
-
-    @staticmethod
-    def finished(results):
-        """When each was."""
-        paths = [os.path.join(folder, name) for folder, _, names in os.walk(results + "/runs")
-                 for name in names if name.endswith(".tsv")]
-        return {path: os.stat(path).st_mtime_ns for path in paths}
 
 
 class Files(RunCase):
@@ -257,7 +216,7 @@ class SharedMemory(Case):
 
 
 class Memory(Case):
-    """What a control group leaves counts, not only what the machine has."""
+    """The control group's free memory counts, not only the machine's."""
 
     GROUP = """set -eu
     mount -t tmpfs tmpfs /sys/fs/cgroup
@@ -282,9 +241,9 @@ class Memory(Case):
 
 class Competitor(Case):
     def test_warning(self):
-        """Somebody else computes on the rank's only processor: its rows say so."""
+        """Somebody else computes on the rank's only processor: its rows report it."""
         if not os.path.exists("/proc/thread-self/schedstat"):
-            self.skipTest("this kernel doesn't say what a process waited")
+            self.skipTest("this kernel has no waiting times of a process")
         here = ["taskset", "-c", str(min(os.sched_getaffinity(0)))]
         with subprocess.Popen([*here, "sh", "-c", "while :; do :; done"]) as competitor:
             try:

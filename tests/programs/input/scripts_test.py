@@ -3,7 +3,6 @@ damaged. What they are given is taken as it is or refused in a line; never execu
 
 import glob
 import os
-import random
 import re
 import shlex
 import shutil
@@ -14,11 +13,11 @@ from pathlib import Path
 from case import Case, each
 from commands import command
 from commcost.suite import launch_options
-from made_results import ALL, METADATA, MadeResults, text_of, tsv
+from made_results import ALL, METADATA, MadeResults, tsv
 from mpi_run import read
 from pretended_suite import SCRIPTS, SUITE, TOP, Suite, write_program
 
-# What a shell, awk, sed or gnuplot says of what it can't read.
+# Errors of a shell, awk, sed or gnuplot about input that it can't read.
 COMPLAINTS = re.compile(r"syntax error|not found|Illegal number|unterminated|awk: |sed: |"
                         r"bad substitution|unexpected|Usage: (mkdir|cp|ls|rm)|invalid option|"
                         r"gnuplot could not|Traceback")
@@ -44,7 +43,7 @@ class Trap:
             self.file.unlink()
         assert not sprung, f"executed: {words}"
         assert not COMPLAINTS.search(done.stderr), words
-        # What a terminal would obey.
+        # Characters that a terminal would obey.
         assert not re.search("[^\t\n -~\x80-\uffff]|[\x7f-\x9f]", done.stdout + done.stderr), words
 
 
@@ -54,7 +53,7 @@ class TrappedSuite(Suite):
     def __init__(self, folder, trap):
         super().__init__(folder)
         self.trap = trap
-        # What patterns could become.
+        # Files that patterns could match.
         self.work = self.folder / "work"
         self.work.mkdir()
         for name in ("a", "b.tsv", "halo"):
@@ -69,18 +68,13 @@ class TrappedSuite(Suite):
         return done.returncode, done.stdout, done.stderr
 
     def call_suite(self, *words):
-        """The same of run_suite.sh, without a process of its own."""
+        """Returns status, output and errors of run_suite.sh, without a process of its own."""
         done = command("suite", *words, cwd=str(self.work), environment=self.environment)
         self.trap.judge(done, words)
         return done.returncode, done.stdout, done.stderr
 
     def call_script(self, name, *words, environment=None):
         return self.call("sh", os.path.join(SCRIPTS, name), *words, environment=environment)
-
-    def refused(self, *words, environment=None):
-        """A script that must refuse this in a line."""
-        status, output, said = self.call_script(*words, environment=environment)
-        assert (status, output, len(said.splitlines())) == (2, "", 1), (words, said)
 
 
 class SuiteCase(Case):
@@ -121,11 +115,6 @@ class Hostile(SuiteCase):
                     assert command[command.index("--bind-to") + 1] == value
                 else:
                     assert command[command.index("--host") + 1].startswith(value), command
-
-    def test_lines_and_nothing(self):
-        for option in ("--hosts=", "--hosts=a\nb", "--bind=\t", "--options=", "--output=",
-                       "--budget=1\n2", ""):
-            self.suite.refused(*self.words("--launcher=orterun", option))
 
     def test_launches(self):
         """With real launches, by a launcher that is named with its words and by one that is known;
@@ -199,19 +188,12 @@ for word in "$@"; do printf '<%s>\\n' "$word"; done
         assert status == 0, said
         assert output.splitlines()[1:] == [f"<{value}>" for value in self.trap.texts]
 
-    def test_quickstart(self):
-        """Only what it refuses: else it would build."""
-        for words in (["-x"], ["a"], ["--help=$(id)"], ["--resume=$(id)"], ["--output="], ["--ranks=2;id"]):
-            self.suite.refused("quickstart.sh", *words)
-        for ranks in ("2;id", "1", "9" * 30, "x\ny"):
-            self.suite.refused("quickstart.sh", "--output=a", environment={"RANKS": ranks})
-
 
 class Resumed(SuiteCase):
     """A suite's folder that somebody passed on: nothing that it holds starts, ends, or is followed."""
 
     def setUp(self):
-        """A suite with two launches as they are, and what goes on with them; `kept` is a copy."""
+        """A suite with two launches as they are, to be resumed; `kept` is a copy."""
         super().setUp()
         self.begin("--options=halo: --rows=1")
         self.kept = self.suite.folder / "results kept"
@@ -225,7 +207,7 @@ class Resumed(SuiteCase):
         assert status == 0, said
 
     def restore(self):
-        """The suite's folder as it was, but for a launch."""
+        """Restores the suite's folder, except for a launch."""
         shutil.rmtree(self.suite.results)
         shutil.copytree(self.kept, self.suite.results)
         os.remove(self.suite.results / "runs/1/halo.tsv")
@@ -235,7 +217,7 @@ class Resumed(SuiteCase):
         return self.suite.call_suite(f"--resume={self.suite.results}", f"--build={self.suite.build}", *options)
 
     def words(self, run):
-        """What halo was started with, but for the file of its result."""
+        """Returns halo's command line, except for the file of its result."""
         return shlex.split(read(f"{self.suite.results}/runs/{run}/halo.log").split("\n")[0][2:])[:-1]
 
     def test_legitimate_options(self):
@@ -260,34 +242,6 @@ class Resumed(SuiteCase):
         assert len(output.splitlines()) == 3
         assert "srun --kill-on-bad-exit=1" in output
         assert f"{other}/halo/halo" in output
-
-    def damaged(self, text):
-        """A file's text with a hostile one in place of it, as a line of it, and in each of its
-        cells or words."""
-        was = text.rstrip("\n")
-        for hostile in self.trap.texts[:3]:
-            yield hostile
-            yield was + "\n" + hostile + "\n"
-            yield was + " " + hostile + "\n"
-            yield was + f"\n--options=halo: {hostile}\n--hosts={hostile}\n"
-            yield re.sub(r"[^\t\n]+", lambda word, hostile=hostile: word.group() + hostile, text)
-            yield re.sub(r"[^\t\n= ]+", lambda word, hostile=hostile: hostile, text)
-
-    def test_every_file(self):
-        files = sorted(os.listdir(self.kept / "suite"))
-        # Only of these does anything become a part of commands or sums.
-        used = {"options", "plan.tsv", "launches.tsv", "versions"}
-        assert used <= set(files)
-        for place, name in enumerate(files):
-            was = read(self.kept / "suite" / name)
-            # Without --full each seventh, from another one on for each file: each text and each place of it.
-            texts = list(self.damaged(was))[slice(None) if self.full else slice(place % 6, None, 7)]
-            for text in texts if name in used else texts[:1]:
-                self.restore()
-                self.suite.of_suite(name).write_text(text, encoding="utf-8")
-                for options in (["--dry-run"], [], ["--runs=2"])[:3 if name == "options" else 2]:
-                    status, _, said = self.resume(*options)
-                    assert status in (0, 1, 2), (name, text[:300], said)
 
     def test_what_is_given_again(self):
         """A program that neither the command line nor the build names is not run, with --dry-run neither;
@@ -323,7 +277,7 @@ class Resumed(SuiteCase):
         assert {f"--{name}" for name in named} == {"--output", *launch_options.OF_FILES}
 
     def test_how_to_go_on(self):
-        """It says what has to be given again."""
+        """The message names the options that have to be given again."""
         shutil.rmtree(self.suite.results)
         given = [f"--build={self.suite.build}", "--launcher=other -n {ranks}", "--hosts=a,b"]
         status, _, said = self.suite.call("sh", SUITE, f"--output={self.suite.results}", "--benchmarks=halo",
@@ -338,7 +292,7 @@ class Resumed(SuiteCase):
         assert status == 0, said
 
     def test_processes(self):
-        """Only a launch of this folder is ended, whatever a file of it says."""
+        """Only a launch of this folder is ended, whatever a file of it holds."""
         def start(*words):
             started = subprocess.Popen(["sh", "-c", "sleep 60; :", *words], start_new_session=True)
             self.addCleanup(started.wait)
@@ -427,22 +381,6 @@ def parse_page(text):
 class Names(ResultsCase):
     """Folders and files with names that shells, awk and commands could take for something else."""
 
-    def test_names(self):
-        hostile = f"$(touch {str(self.trap.file).replace('/', '_')}) `id` 'q\" \\n *"
-        for name in ("a=b", "-x", "--output=z", hostile):
-            self.results.add(name, "syncbench", "halo")
-            folder = self.results.folder / name
-            (folder / "halo.tsv").rename(folder / "x=1.tsv")
-            done = self.results.call("report.sh", *(["--"] if name.startswith("-") else []), name)
-            assert done.returncode == 0, done.stderr
-            text = read(folder / "report.html")
-            parse_page(text)
-            assert 'id="halo"' in text
-            assert 'id="syncbench"' in text
-            done = self.results.call("report_text.sh", "--", name)
-            assert done.returncode == 0, done.stderr
-            assert "| sync all |" in done.stdout
-
     def test_contents(self):
         """Metadata, column names and cells that a shell, awk or gnuplot would evaluate."""
         touch = self.trap.touch
@@ -469,7 +407,7 @@ class Names(ResultsCase):
             assert not re.search(r"(?<!\\)(\\\\)*[][`<]", done.stdout), (hostile, done.stdout)
 
     def test_links(self):
-        """What a folder has in place of a page or picture is replaced, not followed."""
+        """A link in place of a page or picture is replaced, not followed."""
         made = ("report.html", "report.md", "pictures/halo.svg", "pictures/halo.png", "pictures/halo.halo.tsv",
                 "pictures/halo.halo.set")
         folder = Path(self.results.add("links", "halo"))
@@ -493,7 +431,7 @@ class Names(ResultsCase):
         assert named.is_symlink() and read(outside).startswith("<!DOCTYPE")
 
     def test_links_out(self):
-        """A results folder's links out of it aren't read, whatever they are called, and that is said; those that stay in
+        """A results folder's links out of it aren't read, whatever they are called, which is reported; those that stay in
         it are."""
         outside = Path(self.results.add("outside", "halo", "syncbench", metadata={"processor": "a secret"}))
         sent = Path(self.results.add("sent", "pingpong"))
@@ -525,14 +463,6 @@ class Names(ResultsCase):
         (sent / "suite").symlink_to(records)
         done = self.results.call("report_text.sh", sent)
         assert (done.returncode, "secret" in done.stdout) == (0, False), done.stdout
-
-    def test_waits_for_nothing(self):
-        folder = Path(self.results.add("pipes", "halo"))
-        (folder / "suite").mkdir()
-        for name in ("suite/launches.tsv", "report.html", "other.tsv"):
-            os.mkfifo(folder / name)
-        done = self.results.call("report.sh", folder)
-        assert done.returncode == 0 and (folder / "report.html").is_file(), done.stderr
 
     def test_names_of_pictures(self):
         """None leads out of the folder."""
@@ -631,68 +561,4 @@ class Outputs(ResultsCase):
         assert read(mine) == "mine"
 
 
-# Of a sound result, a damaged one. Each takes its bytes and random numbers. What other damage does is in
-# tests/scripts/broken_results_test.py.
-def cut_often(text, choose):
-    """The end of a line, of many lines."""
-    return b"\n".join(line[:choose.randrange(len(line) + 1)] if choose.random() < 0.4 else line
-                      for line in text.split(b"\n"))
-
-
-def flip(text, choose):
-    damaged = bytearray(text)
-    for _ in range(30):
-        damaged[choose.randrange(len(damaged))] = choose.randrange(256)
-    return bytes(damaged)
-
-
-def odd_cells(text, choose):
-    odd = [b"", b"NA", b"nan", b"inf", b"-inf", b"1e999", b"-1e-999", b"0x10", b"1,5", b"9" * 400,
-           b"-0", b"1e308", b"'\"<&>", b"$(id)", b"%s", b"\xff\xfe", b"\\n", b"-1", b"0"]
-    return b"\n".join(line if number < 9 or line.startswith(b"#") else b"\t".join(
-        choose.choice(odd) if choose.random() < 0.25 else cell for cell in line.split(b"\t"))
-        for number, line in enumerate(text.split(b"\n")))
-
-
-DAMAGES = [cut_often, flip, odd_cells, lambda text, choose: b"",
-           lambda text, choose: text.replace(b"\t", b"\t\0", 9)]
-
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
-
-
-def judge_page(page, known):
-    """Each number of its tables is one of these, or a median of rows of the same keys."""
-    document = parse_page(page.read_bytes().decode())
-    has_medians = "Values are medians" in text_of(document.documentElement)
-    for table in document.getElementsByTagName("table"):
-        if "rows" not in table.getAttribute("class"):
-            continue
-        for cell in table.getElementsByTagName("td"):
-            shown = text_of(cell)
-            if NUMBER.fullmatch(shown) and "base" not in cell.getAttribute("class"):
-                assert float(shown) in known or has_medians, f"{shown} is no cell"
-
-
-class Damaged(ResultsCase):
-    """Results that are damaged: a page or a line; and no number that isn't in them."""
-
-    def test_damaged(self):
-        choose = random.Random(1)
-        for number in range(240 if self.full else 12):
-            kind = number % len(DAMAGES)
-            benchmark = choose.choice(list(ALL))
-            text = DAMAGES[kind](tsv(*ALL[benchmark]).encode(), choose)
-            path = self.results.folder / f"r{number}"
-            path.mkdir()
-            (path / (benchmark + ".tsv")).write_bytes(text)
-            known = {float(match) for cell in re.split(rb"[\t\n\r]", text)
-                     for match in [cell.decode(errors="replace")] if NUMBER.fullmatch(match)}
-            done = self.results.call("report.sh", path.name)
-            page = path / "report.html"
-            assert done.returncode == (0 if page.exists() else 2), (kind, benchmark, done.stderr)
-            if page.exists():
-                judge_page(page, known)
-            else:
-                assert "no results of benchmarks" in done.stderr, (kind, benchmark)
-            text = self.results.call("report_text.sh", path)
-            assert text.returncode == done.returncode, (kind, benchmark, text.stderr)

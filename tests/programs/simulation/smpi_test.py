@@ -1,8 +1,8 @@
 """Programs on simulated clusters under SimGrid's SMPI, an MPI library of another kind: they are built for it, and end
-on 64 hosts and more, with data that is right. What they cost on many ranks: tests/virtual/ranks_test.py.
+on 16 hosts, with --full on up to 1,024, with data that is right. What they cost on many ranks: tests/virtual/ranks_test.py.
 
 The network is SimGrid's flow model CM02 with no factor on top and no traffic in the other direction: a message takes
-the sum of its route's latencies and its bytes over the least bandwidth. Computing takes no time but for the benchmarks'
+the sum of its route's latencies and its bytes over the least bandwidth. Computing takes no time except for the benchmarks'
 own work (source.c), nor does reading the clock."""
 
 import glob
@@ -23,7 +23,7 @@ PLATFORM = """<?xml version='1.0'?>
 """
 TOPOLOGIES = {
     "TORUS": {16: "4,4,1", 64: "4,4,4", 256: "4,8,8", 1024: "8,8,16"},
-    # Of two levels, with as many cables up as down.
+    # Of two levels, with the same number of cables up and down.
     "FAT_TREE": {hosts: f"2;{leaf},{leaf};1,{leaf};1,1" for hosts, leaf in ((16, 4), (64, 8), (256, 16), (1024, 32))}}
 
 SETTINGS = {
@@ -63,7 +63,7 @@ class SmpiCase(Case):
                       if os.path.isfile(path) and os.access(path, os.X_OK) and "." not in os.path.basename(path))
 
     def words(self, topology, hosts):
-        """What starts a program with a rank on each host: the simulator, and what is between program and options."""
+        """Returns the simulator, and the words between program and options, that start a rank on each host."""
         # smpirun itself takes options apart at their spaces.
         with open(shutil.which("smpirun"), encoding="utf-8") as script:
             simulator, = set(re.findall(r'"(/\S+/smpimain)"', script.read()))
@@ -81,7 +81,7 @@ class SmpiCase(Case):
                      *options])
 
     def output(self, *arguments, **how):
-        """What it prints."""
+        """Returns its output."""
         done = self.called(*arguments, **how)
         # The simulator's status is 0 where ranks wait for each other for ever.
         assert done.returncode == 0, done.stderr
@@ -90,7 +90,7 @@ class SmpiCase(Case):
 
 
 class Smpi(SmpiCase):
-    @each("hosts", [64, 256, 1024] if Case.full else [64])
+    @each("hosts", [64, 256, 1024] if Case.full else [16])
     @each("topology", TOPOLOGIES if Case.full else ["TORUS"])
     def test_all_end(self, topology, hosts):
         share = [*OPTIONS, "overlap/overlap_get", "overlap/overlap_igatherv"]
@@ -106,7 +106,7 @@ class Smpi(SmpiCase):
 
     @each("topology, sizes", [("TORUS", ["8"]), ("FAT_TREE", [])])
     def test_how_coarse(self, topology, sizes):
-        """linkmap says of which sizes routes differ so much that a slow link among them is hardly seen."""
+        """linkmap notes the sizes of which routes differ so much that a slow link among them is hardly seen."""
         text = self.output(topology, 16, "linkmap/linkmap", "--visits=3")
         assert re.findall(r"^# note: (\d+) bytes: times vary, by routes", text, re.M) == sizes
 
