@@ -46,7 +46,7 @@ bool bc_clock_select(enum bc_clock_kind kind)
 double bc_elapsed_s(void) { return (double)bc_source_monotonic_ns() * 1e-9; }
 
 /* Lowers *step_ns to the smallest step above 0 of a few readings. */
-static void see_steps(int64_t *step_ns)
+static void note_smallest_step(int64_t *step_ns)
 {
     enum { READS = 40 };
     int64_t last_ns = bc_now_ns();
@@ -73,7 +73,7 @@ struct bc_clock_cost bc_clock_measure(void)
         const int64_t taken_ns = bc_now_ns() - start_ns;
         read_ns[batch] = (double)taken_ns / READS;
         moved_ns += taken_ns;
-        see_steps(&step_ns);
+        note_smallest_step(&step_ns);
         if (batch + 1 == STILL_BATCHES && moved_ns == 0 && step_ns == INT64_MAX)
             return (struct bc_clock_cost){0.0, 0.0};
     }

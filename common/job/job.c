@@ -135,7 +135,7 @@ static struct bc_processors union_of(const struct place *places, int count)
    may run: of Hall's condition the groups that launchers produce, which are, for each rank, all
    ranks whose set lies within that rank's, and all ranks. Marks the ranks of the first such group;
    returns the size of its set, 0 if there is none. */
-static int have_to_share(struct place *places, int count)
+static int find_crowded_ranks(struct place *places, int count)
 {
     const struct bc_processors all = union_of(places, count);
     for (int i = 0; i <= count; i++) {
@@ -198,7 +198,7 @@ static char *describe_shared_cores(struct place *places, int count, const struct
     int a, b;
     for (int i = 0; i < count; i++)
         places[i].set = bc_cores_of(cores, &places[i].set);
-    const int shared = have_to_share(places, count);
+    const int shared = find_crowded_ranks(places, count);
     if (shared > 0) {
         int *const ranks = bc_allocate((size_t)count, sizeof *ranks, NO_MEMORY);
         size_t sharing = 0;
@@ -233,7 +233,7 @@ static void find_processors(struct bc_job *job)
         struct bc_cores cores;
         const struct bc_processors all = union_of(places, job->node_ranks);
         processors = bc_processors_count(&all);
-        shared = have_to_share(places, job->node_ranks) > 0;
+        shared = find_crowded_ranks(places, job->node_ranks) > 0;
         bc_cores_read(&cores);
         if (job->rank == 0) {
             job->binding = describe_binding(places, job->node_ranks);

@@ -108,7 +108,7 @@ static const struct memory_files {
     [2] = {"memory.max", "memory.current", {"inactive_file ", "active_file "}},
 };
 
-static void take_min_left(const char *folder, int version, void *context)
+static void take_min_available(const char *folder, int version, void *context)
 {
     const struct memory_files *const files = &memory_files[version];
     int64_t *const min = context;
@@ -129,7 +129,7 @@ int64_t bc_memory_available(void)
     int64_t kib;
     const bool known = bc_system_numbers(&kib, 1, "MemAvailable:", "/proc/meminfo");
     int64_t min = known ? kib * 1024 : INT64_MAX;
-    visit_groups("memory", take_min_left, &min);
+    visit_groups("memory", take_min_available, &min);
     return min;
 }
 

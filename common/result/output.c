@@ -308,7 +308,7 @@ static void write_disturbed(struct bc_output *output)
                      (long long)output->rows, much);
 }
 
-static void write_about(struct bc_output *output)
+static void write_meanings(struct bc_output *output)
 {
     const bool is_short = output->lines.style.content == BC_WITH_SHORT_METADATA;
     for (size_t i = 0; is_short && output->rows > 0 && i < output->lines.count; i++)
@@ -321,7 +321,7 @@ void bc_output_end(struct bc_output *output, int status)
     if (output == NULL || !has_metadata(output) || output->lost != 0)
         return;
     write_waiting_header(output, NULL);
-    write_about(output);
+    write_meanings(output);
     write_disturbed(output);
     write_waiting(output);
     fprintf(output->stream, "# end: %" PRId64 " row%s, exit %d\n", output->rows,

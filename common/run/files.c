@@ -127,7 +127,7 @@ static void report_loss(const struct bc_run *run, const char *path, int problem)
 
 int bc_files_close(struct bc_run *run, int status)
 {
-    bc_dump_look(run);
+    bc_dump_check(run);
     if (run->own->dump != NULL && fclose(run->own->dump) != 0 && run->own->dump_problem == 0)
         run->own->dump_problem = errno;
     if (run->own->dump_problem != 0) {

@@ -62,7 +62,7 @@ void bc_dump_sample(const struct bc_run *run, const char *quantity, size_t visit
                     double ns);
 
 /* Sets dump_problem if a part of the dump was lost. */
-void bc_dump_look(struct bc_run *run);
+void bc_dump_check(struct bc_run *run);
 
 /* Marks the result's end. Returns the exit status given, or BC_EXIT_FAILED, with a line on stderr,
    if something was lost. */

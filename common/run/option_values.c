@@ -25,7 +25,7 @@ bool bc_error_set(struct bc_error *error, const char *format, ...)
 
 /* ---- names out of a list --------------------------------------------------------------------- */
 
-static bool does_not_count(char character)
+static bool is_separator(char character)
 {
     return character != '\0' && strchr(" -_", character) != NULL;
 }
@@ -35,9 +35,9 @@ static bool is_name(const char *word, size_t length, const char *name)
 {
     size_t i = 0;
     for (;;) {
-        while (i < length && does_not_count(word[i]))
+        while (i < length && is_separator(word[i]))
             i++;
-        while (does_not_count(*name))
+        while (is_separator(*name))
             name++;
         if (i == length || *name == '\0')
             return i == length && *name == '\0';

@@ -147,7 +147,7 @@ static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
 
 static volatile sig_atomic_t exit_status;
 
-static void leave_without(int signal_number)
+static void exit_without_finalize(int signal_number)
 {
     static const char text[] = "commcost: MPI_Finalize does not end: leaving without it\n";
     (void)signal_number;
@@ -164,7 +164,7 @@ unsigned bc_finalize_seconds(int ranks)
 void bc_finalize(int status)
 {
     int ranks;
-    struct sigaction action = {.sa_handler = leave_without};
+    struct sigaction action = {.sa_handler = exit_without_finalize};
     sigemptyset(&action.sa_mask);
     exit_status = status;
     (void)fflush(stdout); /* the handler can't */

@@ -19,7 +19,7 @@ struct bc_summary bc_run_over_visits(const struct bc_run *run, const double *val
     return mean;
 }
 
-void bc_dump_look(struct bc_run *run)
+void bc_dump_check(struct bc_run *run)
 {
     if (run->own->dump != NULL && run->own->dump_problem == 0) /* the first loss is kept */
         run->own->dump_problem = bc_stream_problem(run->own->dump);

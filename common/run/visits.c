@@ -22,16 +22,12 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The planned visits of a group's rows take about this time. */
-#define GROUP_S BC_SPAN_S
-
 /* The max visits of an imprecise row, in planned visits. Without --max-time additional visits begin
    at most MORE_VISITS_S after the group, so that its rows appear soon. */
 #define MORE_VISITS 2
 #define MORE_VISITS_S 4.0
 
-/* After a visit each rank watches its own time for interruptions: this share of the visit's time.
- */
+/* After a visit each rank watches for interruptions, for this share of the visit's time. */
 #define WATCH_SHARE 0.02
 #define WATCH_MIN_S 100e-6
 #define WATCH_MAX_S 10e-3
@@ -78,7 +74,6 @@ struct bc_sweep {
     bool begins;  /* the next visit is the first one of a turn but the first */
     double reported_s;
 
-    /* The program's current step. */
     struct bc_visit visit;
     enum { UNBEGUN, VISITING, WRITING, ENDED } phase;
     size_t row; /* that is visited or written */
@@ -108,7 +103,6 @@ void *bc_add_row(struct bc_run *run)
 
 /* ---- time, on rank 0 ------------------------------------------------------------------------- */
 
-/* Returns the share of a row's time for a visit. */
 static double share_of(const struct bc_sweep *sweep, int visit)
 {
     const int visits = sweep->run->visits;
@@ -174,13 +168,11 @@ static bool wants_visit(const struct bc_sweep *sweep, size_t number)
     if (row->visits < run->visits)
         return true;
     const bool is_late = !run->own->limits_time && bc_elapsed_s() - sweep->start_s > MORE_VISITS_S;
-    /* A visit in addition to the planned ones. */
     return !is_late && run->visits > 1 && run->settings.samples == 0 && !run->own->fixes_visits &&
            row->visits < MORE_VISITS * run->visits &&
            visit_seconds(sweep, row) >= row->last_s / 2.0 && !row->is_precise;
 }
 
-/* Begins the next turn, in a new order. */
 static void begin_turn(struct bc_sweep *sweep)
 {
     const size_t count = sweep->end - sweep->first;
@@ -200,7 +192,7 @@ static bool group_is_full(const struct bc_sweep *sweep)
     const double visits = sweep->run->visits;
     return sweep->end == sweep->count ||
            (sweep->end > sweep->first &&
-            (visits == 1 || (bc_elapsed_s() - sweep->start_s) * visits > GROUP_S));
+            (visits == 1 || (bc_elapsed_s() - sweep->start_s) * visits > BC_SPAN_S));
 }
 
 /* Returns the row to visit next, or NO_ROW if the group is done. */
@@ -231,7 +223,6 @@ static double pause_seconds(const struct bc_sweep *sweep)
     const struct bc_run *const run = sweep->run;
     if (!sweep->begins)
         return 0.0;
-    /* The last of the planned visits begins when the span is over. */
     const double due_s = sweep->start_s + run->own->span_s * sweep->turn / (run->visits - 1);
     return fmax(0.0, fmin(due_s - bc_elapsed_s(), budget_left(run) / 2.0));
 }
@@ -365,7 +356,7 @@ void bc_write_row(struct bc_run *run, const void *result)
     if (run->job.rank != 0)
         return;
     bc_output_row(run->output, result);
-    bc_dump_look(run);
+    bc_dump_check(run);
     run->failed = run->failed || bc_table_failed(run->own->table, result);
 }
 
@@ -391,8 +382,6 @@ static void end_write(struct bc_sweep *sweep)
     free(row->memory);
     row->memory = NULL;
 }
-
-/* ---- all of it ------------------------------------------------------------------------------- */
 
 static void begin_group(struct bc_sweep *sweep)
 {

@@ -4,18 +4,16 @@
 #include "common/mpi/harness.h"
 #include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
+#include "common/sync_clock/clock_pair.h"
 
 #include <math.h>
 #include <mpi.h>
-#include <sched.h>
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A pair measures in RUNS runs of round trips, which its ranks begin alternately; each run is an
-   exchange, with up to ROUNDS_MAX messages in each direction. A model is fitted to at least
-   EXCHANGES_MIN exchanges. */
-enum { RUNS = 8, ROUNDS_MAX = 400, ROUNDS_MIN = 10, EXCHANGES_MIN = 2 * RUNS };
+/* A model is fitted to at least EXCHANGES_MIN exchanges. */
+enum { RUNS = BC_PAIR_RUNS, EXCHANGES_MIN = 2 * RUNS };
 
 /* The time of a pair, unless the time for all pairs makes it shorter; and its time in an update. It
    is enough for a thousand round trips within a node, and hundreds between nodes. */
@@ -30,26 +28,6 @@ enum { RUNS = 8, ROUNDS_MAX = 400, ROUNDS_MIN = 10, EXCHANGES_MIN = 2 * RUNS };
 #define CROWDED_ERROR_NS 100.0
 #define CROWDED_MEASUREMENTS 3.0
 
-/* In oversubscribed jobs a rank looks for a message LOOKS times before it yields its processor, and
-   one rank of a pair sleeps for a while before a run: a rank that wakes up gets a free processor,
-   while two that share one may keep sharing it. */
-enum { LOOKS = 2000, NAP_NS = 50000 };
-
-/* A run that takes longer than its time, and than ROUNDS_MIN round trips, by SLOW_S may be one of
-   ranks that share a processor, in any job: it doesn't count, and in later runs the pair does the
-   same, with fewer looks. After PAIR_MAX_S slow runs count, and the pair makes no more than
-   RUNS_MIN. */
-#define SLOW_S 2e-3
-/* Round trips that take longer wait for a processor, not for the network. */
-#define LINK_ROUND_MAX_S 1e-3
-#define PAIR_MAX_S 0.1
-enum { LOOKS_FEW = 50, RUNS_MIN = 2 };
-
-struct tree {
-    MPI_Comm comm;  /* MPI_COMM_NULL on a rank that isn't in the tree */
-    int rank, size; /* 0 on such a rank */
-};
-
 /* This rank's clock against rank 0's. */
 struct known {
     struct bc_clock_model model;
@@ -59,11 +37,9 @@ struct known {
 };
 
 struct bc_global_clock {
-    struct tree leaders, node;
+    struct bc_clock_tree leaders, node;
     int node_at_once; /* pairs of the node that may measure at the same time */
-    bool shares_processors;
-    bool is_slow;     /* a run of this rank's pair was slow */
-    double give_up_s; /* the end of that pair's time; 0: not set */
+    struct bc_clock_pair pair;
     unsigned options;
     bool one_clock; /* compared with a rank of its node whose clock it seems to read */
     struct bc_exchange exchanges[BC_EXCHANGES_MAX]; /* with that rank, in order */
@@ -72,177 +48,7 @@ struct bc_global_clock {
     struct known known;
     double reading_ns; /* the cost of a reading */
     double took_s;
-    struct bc_timestamps timestamps[ROUNDS_MAX]; /* of the messages received in one run */
 };
-
-/* ---- messages -------------------------------------------------------------------------------- */
-
-/* Of all messages: between two ranks they come in a known order. */
-enum { TAG = 0 };
-
-static void wait_for(const struct bc_global_clock *clock, MPI_Request *request)
-{
-    int done = 0;
-    if (!clock->shares_processors && !clock->is_slow) {
-        BC_MPI(PMPI_Wait(request, MPI_STATUS_IGNORE));
-        return;
-    }
-    for (int looks = 0; !done; looks++) {
-        if (looks > (clock->is_slow ? LOOKS_FEW : LOOKS))
-            (void)sched_yield();
-        BC_MPI(PMPI_Test(request, &done, MPI_STATUS_IGNORE));
-    }
-}
-
-static void send_to(const struct tree *tree, const void *data, size_t bytes, int peer)
-{
-    BC_MPI(PMPI_Send(data, (int)bytes, MPI_BYTE, peer, TAG, tree->comm));
-}
-
-static void post(const struct tree *tree, void *data, size_t bytes, int peer, MPI_Request *request)
-{
-    BC_MPI(PMPI_Irecv(data, (int)bytes, MPI_BYTE, peer, TAG, tree->comm, request));
-}
-
-static void receive_from(const struct bc_global_clock *clock, const struct tree *tree, void *data,
-                         size_t bytes, int peer)
-{
-    MPI_Request request;
-    post(tree, data, bytes, peer, &request);
-    wait_for(clock, &request);
-}
-
-/* ---- round trips ----------------------------------------------------------------------------- */
-
-/* The announcement of the rank that began, in each message. */
-enum next { LAST, LAST_OF_SLOW_RUN, LAST_AS_TIME_IS_OVER, MORE };
-
-struct stamp {
-    int64_t sent_ns;
-    int64_t next;
-};
-
-static void send_stamp(const struct tree *tree, enum next next, int peer)
-{
-    const struct stamp stamp = {.next = next, .sent_ns = bc_now_ns()};
-    send_to(tree, &stamp, sizeof stamp, peer);
-}
-
-/* Returns the shortest time between two successive arrivals of the `count` messages. */
-static double shortest_round_s(const struct bc_timestamps *timestamps, size_t count)
-{
-    int64_t shortest_ns = INT64_MAX;
-    for (size_t i = 1; i < count; i++) {
-        const int64_t round_ns = timestamps[i].arrived_ns - timestamps[i - 1].arrived_ns;
-        shortest_ns = round_ns < shortest_ns ? round_ns : shortest_ns;
-    }
-    return (double)shortest_ns * 1e-9;
-}
-
-/* Returns the announcement after `count` messages of a run that was to end at end_s. */
-static enum next next_of(const struct bc_global_clock *clock, size_t count, double end_s)
-{
-    if (count >= ROUNDS_MAX - 1)
-        return LAST;
-    if (count < ROUNDS_MIN)
-        return MORE;
-    const double now_s = bc_elapsed_s();
-    if (now_s < end_s)
-        return MORE;
-    const double round_s = fmin(shortest_round_s(clock->timestamps, count), LINK_ROUND_MAX_S);
-    if (now_s < end_s + SLOW_S + ROUNDS_MIN * round_s)
-        return LAST;
-    return now_s < clock->give_up_s ? LAST_OF_SLOW_RUN : LAST_AS_TIME_IS_OVER;
-}
-
-/* Sends timestamps to and fro, with the same calls in the same order on both ranks of a pair: a
-   receive is posted before its message arrives. Stores the timestamps of received messages. Returns
-   the last announcement, the same on both ranks. */
-static enum next round_trips(struct bc_global_clock *clock, const struct tree *tree, int peer,
-                             bool begins, double seconds, size_t *count)
-{
-    const double end_s = bc_elapsed_s() + seconds;
-    struct stamp came;
-    MPI_Request request;
-    enum next next = MORE;
-    if (clock->give_up_s == 0.0)
-        clock->give_up_s = end_s + PAIR_MAX_S;
-    post(tree, &came, sizeof came, peer, &request);
-    if (begins)
-        send_stamp(tree, next, peer);
-    for (*count = 0;;) {
-        wait_for(clock, &request);
-        const int64_t arrived_ns = bc_now_ns();
-        clock->timestamps[(*count)++] = (struct bc_timestamps){came.sent_ns, arrived_ns};
-        if (begins && next != MORE)
-            break;
-        next = begins ? next_of(clock, *count, end_s) : (enum next)came.next;
-        if (begins || next == MORE)
-            post(tree, &came, sizeof came, peer, &request);
-        send_stamp(tree, next, peer);
-        if (!begins && next != MORE)
-            break;
-    }
-    return next;
-}
-
-/* ---- pairs ----------------------------------------------------------------------------------- */
-
-/* Drops a measurement if there is no space for another. The oldest one stays as long as the model
-   is fitted to it, since the drift depends on it. */
-static void make_space(struct bc_global_clock *clock)
-{
-    if (clock->count + RUNS <= BC_EXCHANGES_MAX)
-        return;
-    const bool stays = (clock->options & BC_WHOLE_PAST) != 0 || clock->consistent == clock->count;
-    const size_t stay = stays ? RUNS : 0;
-    clock->count -= RUNS;
-    memmove(clock->exchanges + stay, clock->exchanges + stay + RUNS,
-            (clock->count - stay) * sizeof *clock->exchanges);
-}
-
-/* Makes a run. The rank that is compared with the reference gets both hulls. */
-static enum next make_run(struct bc_global_clock *clock, const struct tree *tree, int peer,
-                          bool is_reference, bool begins, double seconds, struct bc_exchange *new)
-{
-    size_t count;
-    if (begins && (clock->shares_processors || clock->is_slow))
-        bc_sleep_ns(NAP_NS);
-    const enum next end = round_trips(clock, tree, peer, begins, seconds, &count);
-    bc_hull_find(clock->timestamps, count, &new->there);
-    if (is_reference)
-        send_to(tree, &new->there, sizeof new->there, peer);
-    else
-        receive_from(clock, tree, &new->back, sizeof new->back, peer);
-    return end;
-}
-
-static void measure_pair(struct bc_global_clock *clock, const struct tree *tree, int peer,
-                         bool is_reference, double seconds)
-{
-    char ready = 0;
-    if (!is_reference)
-        send_to(tree, &ready, 1, peer);
-    receive_from(clock, tree, &ready, 1, peer);
-    if (is_reference)
-        send_to(tree, &ready, 1, peer);
-    else
-        make_space(clock);
-    clock->give_up_s = 0.0;
-    enum next end = LAST;
-    for (int run = 0; run < (end == LAST_AS_TIME_IS_OVER ? RUNS_MIN : RUNS);) {
-        struct bc_exchange new;
-        const bool begins = (run % 2 == 0) == is_reference;
-        end = make_run(clock, tree, peer, is_reference, begins, seconds / RUNS, &new);
-        clock->is_slow |= end != LAST;
-        if (end == LAST_OF_SLOW_RUN)
-            continue;
-        run++;
-        if (!is_reference)
-            clock->exchanges[clock->count++] = new;
-    }
-    clock->is_slow = false;
-}
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
@@ -258,9 +64,31 @@ static int turns(int size, int at_once)
     return sum;
 }
 
+/* Drops a measurement if there is no space for another. The oldest one stays as long as the model
+   is fitted to it, since the drift depends on it. */
+static void make_space(struct bc_global_clock *clock)
+{
+    if (clock->count + RUNS <= BC_EXCHANGES_MAX)
+        return;
+    const bool stays = (clock->options & BC_WHOLE_PAST) != 0 || clock->consistent == clock->count;
+    const size_t stay = stays ? RUNS : 0;
+    clock->count -= RUNS;
+    memmove(clock->exchanges + stay, clock->exchanges + stay + RUNS,
+            (clock->count - stay) * sizeof *clock->exchanges);
+}
+
+static void measure_pair(struct bc_global_clock *clock, const struct bc_clock_tree *tree, int peer,
+                         bool is_reference, double seconds)
+{
+    if (!is_reference)
+        make_space(clock);
+    clock->count += bc_pair_measure(&clock->pair, tree, peer, is_reference, seconds,
+                                    clock->exchanges + clock->count);
+}
+
 /* Measures the pairs from `first` up to `end`. */
-static void take_turn(struct bc_global_clock *clock, const struct tree *tree, int step, int first,
-                      int end, double seconds)
+static void take_turn(struct bc_global_clock *clock, const struct bc_clock_tree *tree, int step,
+                      int first, int end, double seconds)
 {
     if (tree->rank >= first && tree->rank < end)
         measure_pair(clock, tree, tree->rank + step, true, seconds);
@@ -270,7 +98,7 @@ static void take_turn(struct bc_global_clock *clock, const struct tree *tree, in
 
 static void measure_leaders(struct bc_global_clock *clock, double seconds)
 {
-    const struct tree *const tree = &clock->leaders;
+    const struct bc_clock_tree *const tree = &clock->leaders;
     for (int step = 1; step < tree->size; step *= 2)
         take_turn(clock, tree, step, 0, pair_count(tree->size, step), seconds);
 }
@@ -278,14 +106,14 @@ static void measure_leaders(struct bc_global_clock *clock, double seconds)
 /* Measures the node's pairs. On crowded nodes the others sleep meanwhile. */
 static void measure_node(struct bc_global_clock *clock, double seconds)
 {
-    const struct tree *const tree = &clock->node;
-    if (clock->shares_processors)
+    const struct bc_clock_tree *const tree = &clock->node;
+    if (clock->pair.shares_processors)
         bc_harness_barrier(tree->comm);
     for (int step = 1; step < tree->size; step *= 2)
         for (int first = 0; first < pair_count(tree->size, step); first += clock->node_at_once) {
             const int pairs = pair_count(tree->size, step), end = first + clock->node_at_once;
             take_turn(clock, tree, step, first, end < pairs ? end : pairs, seconds);
-            if (clock->shares_processors)
+            if (clock->pair.shares_processors)
                 bc_harness_barrier(tree->comm);
         }
 }
@@ -339,16 +167,16 @@ static void chain(struct known *known, const struct known *above)
 }
 
 /* Hands the models against rank 0 down a tree. */
-static void hand_down_tree(struct bc_global_clock *clock, const struct tree *tree)
+static void hand_down_tree(struct bc_global_clock *clock, const struct bc_clock_tree *tree)
 {
     struct known above = {.error_ns = 0.0};
     const bool with_bound = (clock->options & BC_WHOLE_PAST) != 0;
     const size_t bytes = with_bound ? sizeof above : offsetof(struct known, bound);
     for (int step = 1; step < tree->size; step *= 2) {
         if (tree->rank < pair_count(tree->size, step)) {
-            send_to(tree, &clock->known, bytes, tree->rank + step);
+            bc_pair_send(tree, &clock->known, bytes, tree->rank + step);
         } else if (tree->rank >= step && tree->rank < 2 * step) {
-            receive_from(clock, tree, &above, bytes, tree->rank - step);
+            bc_pair_receive(&clock->pair, tree, &above, bytes, tree->rank - step);
             chain(&clock->known, &above);
         }
     }
@@ -376,9 +204,9 @@ static void measure_and_learn(struct bc_global_clock *clock, double pair_s)
 
 /* ---- the clock ------------------------------------------------------------------------------- */
 
-static struct tree tree_of(MPI_Comm comm)
+static struct bc_clock_tree tree_of(MPI_Comm comm)
 {
-    struct tree tree = {.comm = comm};
+    struct bc_clock_tree tree = {.comm = comm};
     if (comm != MPI_COMM_NULL) {
         BC_MPI(MPI_Comm_rank(comm, &tree.rank));
         BC_MPI(MPI_Comm_size(comm, &tree.size));
@@ -396,7 +224,7 @@ void bc_global_clock_connect(struct bc_global_clock *clock, const struct bc_job 
                           &leaders));
     clock->leaders = tree_of(leaders);
     clock->node_at_once = at_once > 0 ? at_once : 1;
-    clock->shares_processors = job->oversubscribed;
+    clock->pair.shares_processors = job->oversubscribed;
 }
 
 void bc_global_clock_disconnect(struct bc_global_clock *clock)
@@ -417,7 +245,7 @@ static bool is_one_clock_everywhere(const struct bc_global_clock *clock)
 /* Returns true if ranks share processors and have to measure again. Collective. */
 static bool measures_again(const struct bc_global_clock *clock, double end_s)
 {
-    if (!clock->shares_processors)
+    if (!clock->pair.shares_processors)
         return false;
     int flags[2] = {clock->known.error_ns > CROWDED_ERROR_NS, /* may be off */
                     bc_elapsed_s() > end_s};                  /* has no time left */
@@ -440,7 +268,7 @@ struct bc_global_clock *bc_global_clock_create(const struct bc_job *job, double 
     const double pair_s = fmax(PAIR_MIN_S, fmin(PAIR_S, share_s));
     measure_all(clock, pair_s);
     const double measuring_s = bc_elapsed_s() - start_s;
-    const double measurements = clock->shares_processors ? CROWDED_MEASUREMENTS : 1.0;
+    const double measurements = clock->pair.shares_processors ? CROWDED_MEASUREMENTS : 1.0;
     learn(clock);
     if (is_one_clock_everywhere(clock)) {
         hand_down(clock);

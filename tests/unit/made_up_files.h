@@ -18,7 +18,7 @@
 
 static char folder[64];
 
-/* What the code under test has in place of the root of /proc and /sys; "": the machine's own. */
+/* The root of /proc and /sys for the code under test; "": the machine's own. */
 static const char *system_root = folder;
 
 /* Where a file of the system is. */

@@ -12,7 +12,7 @@
 extern int rank, ranks;  /* of MPI_COMM_WORLD */
 extern char **arguments; /* argv of the program */
 
-/* Whether all ranks have the same value; the answer is the same on all. Collective. */
+/* Returns true on all ranks if all have the same value. Collective. */
 static inline bool same_everywhere(int64_t value)
 {
     int64_t extremes[2] = {value, -value};

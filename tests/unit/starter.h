@@ -26,7 +26,7 @@
     __attribute__((constructor)) static void add_##name(void) { add_test(#name, name, NULL); }     \
     static void name(void **state)
 
-/* Adds a test by hand, from test_program.set_up: the same function with several states, say.
+/* Adds a test by hand, from test_program.set_up: such as the same function with several states.
    `name` and `state` must last. */
 void add_test(const char *name, void (*function)(void **state), void *state);
 

@@ -21,7 +21,7 @@ TEST(flush_writes_the_recurrence)
         assert_int_equal(flush.count, cases[c].count);
         for (size_t i = 1; i < flush.count; i++) /* a new buffer is touched */
             assert_true(flush.values[i] == flush.values[i - 1] + 1.0);
-        /* Each run writes anew, from the first value on. */
+        /* Each run writes again, from the first value on. */
         for (int run = 0; run < 2; run++) {
             for (size_t i = 0; i < flush.count; i++)
                 flush.values[i] = i == 0 ? 3.0 : -5.0 * run;
@@ -48,7 +48,7 @@ TEST(sizes_of_this_machine)
     assert_true(line >= sizeof(double) && line <= (size_t)sysconf(_SC_PAGESIZE));
     assert_int_equal(line & (line - 1), 0);
     if (bytes == 0)
-        skip(); /* a machine that doesn't say */
+        skip(); /* not known on this machine */
     assert_in_range(bytes, 16 << 10, UINT64_C(16) << 30);
     assert_int_equal(bc_llc_flush_bytes(), bytes + bytes / 2);
 }

@@ -56,7 +56,7 @@ TEST(wtime_is_that_of_mpi)
     assert_true(now_s >= before_s - 1e-6 && now_s <= after_s + 1e-6);
 }
 
-/* Where the processor says that its counter is invariant it must be taken, or
+/* If the processor's flags state an invariant counter it must be taken, or
    the tests above test one clock less. Other processors have no such counter; an emulator's
    /proc/cpuinfo may be that of the machine under it. */
 TEST(tsc_is_taken_where_invariant)

@@ -161,8 +161,8 @@ TEST(disturbed_exchanges_do_not_count)
     assert_int_equal(bc_clock_model_consistent(exchanges, COUNT, RUNS), COUNT);
 }
 
-/* Where the newest exchanges are all slow the model comes from the others, and the error that is
-   said of it covers the time since then. */
+/* If the newest exchanges are all slow, the model comes from the others, and its estimated error
+   covers the time since then. */
 TEST(slow_exchanges_are_admitted)
 {
     static struct bc_exchange exchanges[2 * RUNS];

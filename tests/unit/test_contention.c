@@ -7,8 +7,7 @@
 #include "common/job/contention.h"
 #include "common/job/limits.h"
 
-/* What the kernel's files say: /proc/stat, and the second number of /proc/thread-self/schedstat;
-   -1: nothing. */
+/* Contents of /proc/stat, and the second number of /proc/thread-self/schedstat; -1: none. */
 static int64_t ticks[8] = {-1}, waited_ns = -1;
 
 /* NOLINTBEGIN(bugprone-reserved-identifier): the linker's name */
@@ -63,7 +62,7 @@ TEST(ticks_of_the_processors)
     assert_int_equal(contention.ticks.busy, 0);
 }
 
-/* What a look adds to nothing. */
+/* Returns the counts of one look. */
 static struct bc_waits look(struct bc_contention *contention)
 {
     struct bc_waits waits = {.seconds = 0.0};
@@ -112,7 +111,7 @@ TEST(visits_add_up)
     assert_near(waits.waited_s, 0.015, 1e-9);
     assert_near(waits.seconds, first_s + contention.looked_s - second_start_s, 1e-9);
     assert_false(waits.unknown);
-    /* What one visit doesn't know the row doesn't know. */
+    /* A visit without counts makes the row's unknown. */
     waited_ns = -1;
     bc_contention_look(&contention, &waits);
     waited_ns = 700505000000;

@@ -103,7 +103,7 @@ TEST(two_threads_a_core)
     for (int i = 0; i < 4; i++)
         put_processor(i, "core_cpus_list", i % 2 == 0 ? "0,2" : "1,3");
     assert_cores(2, (int[]){0, 1, 0, 1, -1}, 5);
-    /* ... and in turn; the older name counts where the other isn't there. */
+    /* ... and one after the other; the older name counts if the newer one is missing. */
     for (int i = 4; i < 8; i++)
         put_processor(i, "thread_siblings_list", i < 6 ? "4-5" : "6-7");
     assert_cores(4, (int[]){0, 1, 0, 1, 4, 4, 6, 6, -1}, 9);
@@ -112,8 +112,8 @@ TEST(two_threads_a_core)
     assert_cores(5, (int[]){0, 1, 0, 1, 4, 5, 6, 6, -1}, 9);
 }
 
-/* An offline processor has no topology and is in no list. But whatever the list says, two
-   are of one core if their lists begin alike. */
+/* An offline processor has no topology and is in no list. Two processors are of one core if their
+   lists begin alike. */
 TEST(offline_processors)
 {
     put("sys/devices/system/cpu/cpu0/online", "0\n");
@@ -135,7 +135,7 @@ TEST(cores_of_a_mask)
     assert_core_set(NULL, 0, NULL, 0);
 }
 
-/* This machine's cores have all processors that are online, where the system says so. */
+/* This machine's cores have all processors that are online, if they are known. */
 TEST(here)
 {
     static struct bc_cores cores;

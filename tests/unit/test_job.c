@@ -1,5 +1,5 @@
 /*
- * What a job says about itself. For 2 ranks or more of one machine.
+ * Description of a job of 2 ranks or more on one machine.
  */
 #include "made_up_files.h"
 #include "ranks.h"
@@ -160,7 +160,7 @@ static struct bc_job describe_system(const char *root, int first, int count)
     return finding;
 }
 
-/* What is found when this rank is bound to `count` processors from the `first`-th on and ran on
+/* Describes the job when this rank is bound to `count` processors from the `first`-th on and ran on
    `last`. `lists` are the lists of cores, one for each processor and one for a processor more.
    Collective. */
 static struct bc_job describe_on_cores(const char *const *lists, int first, int count, int last)
@@ -192,7 +192,7 @@ TEST(ranks_on_hardware_threads)
     const struct bc_job apart = describe_on_cores(one_each, rank, 1, rank == 0 ? a : b);
     const struct bc_job bound = describe_on_cores(one_core, rank, 1, rank == 0 ? a : b);
     const struct bc_job free_ones = describe_on_cores(one_core, 0, 2, a);
-    /* On one processor, which is said as it is. */
+    /* On one processor, which has a warning of its own. */
     const struct bc_job shared = describe_on_cores(one_core, 0, 1, a);
     const struct bc_job ran = describe_on_cores(last_with_first, 0, 2, rank == 0 ? a : beyond);
     const struct bc_job moved = describe_on_cores(last_with_first, 0, 2, rank == 0 ? b : beyond);
@@ -219,8 +219,8 @@ TEST(ranks_on_hardware_threads)
 
 /* ---- quotas of control groups ---------------------------------------------------------------- */
 
-/* What is found with all processors when this rank is in a group of its own, `own`, with a quota of
-   `processors`, or all ranks are in one. Collective. */
+/* Describes the job with all processors when each rank is in a group of its own (`own`), with a
+   quota of `processors`, or all ranks are in one. Collective. */
 static struct bc_job describe_with_quota(bool own, double processors)
 {
     char name[64], text[64], root[96], groups[96], own_groups[128];
@@ -240,7 +240,7 @@ static struct bc_job describe_with_quota(bool own, double processors)
     return describe_system(root, 0, CPU_COUNT(&all_processors));
 }
 
-/* Too little, which is said in this text, and enough. */
+/* Checks a quota that is too small, with this text, and a sufficient one. */
 static void check_quotas(bool own, double little, double enough, const char *text)
 {
     const int processors = CPU_COUNT(&all_processors);

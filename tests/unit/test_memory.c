@@ -72,7 +72,7 @@ TEST(version_1)
     assert_left(INT64_MAX);
 }
 
-/* What the node has available counts where that is less. */
+/* The node's available memory counts if it is less. */
 TEST(memory_of_the_node)
 {
     put("proc/meminfo", "MemTotal:  100 kB\nMemAvailable:   8 kB\n");

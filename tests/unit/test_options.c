@@ -166,10 +166,9 @@ static void assert_text(const struct fixture *f, const char *long_name, const ch
     free(text);
 }
 
-/* ---- where a value comes from ---------------------------------------------------------------- */
+/* ---- sources of values ---------------------------------------------------------------- */
 
-/* Whether options are what they must be: "NAME VALUE|NAME VALUE"; where they come from, unless that
-   is negative. */
+/* Checks options, "NAME VALUE|NAME VALUE", and their source, unless that is negative. */
 static void check_values(const struct fixture *f, const char *expected, int source)
 {
     while (*expected != '\0') {
@@ -188,7 +187,7 @@ static void check_values(const struct fixture *f, const char *expected, int sour
     }
 }
 
-/* What values are as a text gives these values again; the 0 that has a name can't be given. */
+/* Checks that the texts of values give these values again; users can't give the 0 with a name. */
 static void check_read_back(const struct fixture *f)
 {
     struct fixture other;
@@ -205,7 +204,6 @@ static void check_read_back(const struct fixture *f)
     bc_options_free(&other.options);
 }
 
-/* Command lines in environments, and what options are then. */
 TEST(values_have_their_source)
 {
     struct fixture *const f = *state;

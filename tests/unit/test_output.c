@@ -59,7 +59,7 @@ static int tear_down(void **state)
     return unlink(f->path);
 }
 
-/* What is in the file now. */
+/* Returns the file's contents. */
 static const char *contents(struct fixture *f)
 {
     return read_text(f->path, f->text, sizeof f->text);
@@ -488,7 +488,7 @@ TEST(end_is_marked)
     assert_true(bc_output_close(output));
     assert_string_equal(contents(f), SOME "# note: no row\n# end: 1 row, exit 1\n");
 
-    /* What was lost is not complete, even if there is space again. */
+    /* A result with a lost row is incomplete, even if there is space again. */
     FILE *const stream = fopen(f->path, "w");
     const int file = dup(fileno(stream)), full = open("/dev/full", O_WRONLY);
     output = bc_output_attach(stream, &tsv, &table);
@@ -530,8 +530,8 @@ static void write_much(struct bc_output *output)
         bc_output_meta(output, "key", "value %d", i);
 }
 
-/* What did not fit into stdout's buffer was lost, although the file takes everything again by the
-   time of the first flush. */
+/* Lines beyond stdout's buffer were lost, although the file takes everything again by the time of
+   the first flush. */
 TEST(output_lost_between_flushes_is_noticed)
 {
     struct fixture *const f = *state;

@@ -108,7 +108,7 @@ TEST(ranks_of_groups)
     } cases[] = {
         {{"a", "a"}, 2, 2.0, 0, 0.0},
         {{"a", "a", "a"}, 3, 2.0, 3, 2.0},
-        /* A fraction is too little for as many ranks as it is rounded up. */
+        /* A fraction, rounded up, is too small for that number of ranks. */
         {{"e"}, 1, 1.5, 0, 0.0},
         {{"e", "e"}, 2, 1.5, 2, 1.5},
         /* As with a container for each rank; less than a processor for a single one. */

@@ -209,8 +209,8 @@ TEST(ranks_that_start_apart)
 /* ---- ranks that start in a window ------------------------------------------------------------ */
 
 /* From the first start to the last end, from which each rank subtracts its own clock's cost: a rank
-   with an expensive clock only seems to end last. All are divided by the repetitions, but a start
-   is late by itself. */
+   with an expensive clock only seems to end last. All are divided by the repetitions, except
+   the lateness of a start. */
 TEST(last_rank_subtracts_its_own_clock)
 {
     static const struct bc_quantities quantities = {.count = 1,
@@ -303,8 +303,8 @@ TEST(plans_add)
 /* ---- the number and the time of rounds ------------------------------------------------------- */
 
 /* The values that a program names must be precise, else quantity 0: in a visit and over all. They
-   are looked at after 30, 38, 48 and 60 rounds. A second visit takes as many, but no more than the
-   first one left of the max samples. */
+   are looked at after 30, 38, 48 and 60 rounds. A second visit takes the same number, up to the
+   rest of the max samples. */
 TEST(precise_values_end_a_row)
 {
     static const struct bc_precise_value second = {.quantity = 1, .subtrahend = -1};
@@ -324,7 +324,7 @@ TEST(precise_values_end_a_row)
     }
 }
 
-/* Rounds begin before the deadline, and after it as many as have grace. */
+/* Rounds begin before the deadline, and after it up to the number that has grace. */
 TEST(deadline_is_obeyed)
 {
     static const struct {
@@ -462,8 +462,8 @@ TEST(lead_ins_and_tails)
 static const struct bc_quantities in_batches = {.count = 1, .batching = BC_BATCHES};
 
 /* The sample of a long repetition is the round of the search. A short one has a batch, even without
-   time for warm-up, and a single repetition. With some time there are as many samples as it allows:
-   10, of which the search takes two, and the warm-up one. */
+   time for warm-up, and a single repetition. Some time allows for
+   10 samples, of which the search takes two, and the warm-up one. */
 TEST(oversubscribed_jobs_keep_to_the_time)
 {
     static const struct {
@@ -558,7 +558,7 @@ TEST(ranks_without_a_part)
 
 /* ---- visits ---------------------------------------------------------------------------------- */
 
-/* The samples are divided among the visits, with as many single repetitions, none of them before
+/* The samples are divided among the visits, with the same number of single repetitions, none before
    the end of the warm-up; the length of batches is that of the first visit. The row is precise
    after the last visit, and not before. */
 TEST(visits_share_the_samples)

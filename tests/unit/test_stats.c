@@ -190,8 +190,8 @@ static double *sorted_pair_means(const double *values, size_t count)
 }
 
 /* The critical values of Wilcoxon's signed rank sum at 5 %, two-sided (McCornack, "Extended Tables
-   of the Wilcoxon Matched Pair Signed Rank Statistic", JASA 60 (1965)): so many means of pairs lie
-   beyond either end. Above 50 values the product goes by the normal distribution. */
+   of the Wilcoxon Matched Pair Signed Rank Statistic", JASA 60 (1965)): the number of means of
+   pairs beyond either end. Above 50 values the product goes by the normal distribution. */
 TEST(pseudomedian_interval_ranks)
 {
     static const struct {
@@ -374,7 +374,7 @@ TEST(errors_widen_intervals)
     assert_interval(bc_interval_with(&none, 4.0), NAN, NAN, 0.0);
 }
 
-/* Four looks at which the interval is narrow, of either sign; a wide one, or none, begins anew. */
+/* Four looks at which the interval is narrow, of either sign; a wide one, or none, begins again. */
 TEST(stopping_needs_narrow_looks_in_a_row)
 {
     static const double half_widths[] = {1.99, 2.01, 1.99, NAN, 1.99, 1.99, 1.99, 1.99};
@@ -469,7 +469,7 @@ TEST(adaptive_samples_cover_the_median)
         print_message("%-16s %6.0f samples: %.2f %%\n", distributions[i].name, samples / DRAWS,
                       100.0 * covered / DRAWS);
         assert_true(covered >= 0.93 * DRAWS);
-        /* Outside of this the case would say nothing about the rule. */
+        /* Outside of this the case doesn't test the rule. */
         assert_in_range((uintmax_t)(samples / DRAWS), MIN_SAMPLES + 1, 2000);
     }
 }

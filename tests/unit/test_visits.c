@@ -1,6 +1,5 @@
 /*
- * Which row is measured when, and for how long: a benchmark that is made up notes its visits, in
- * virtual time.
+ * Order and time of visits, which a made-up benchmark notes in virtual time.
  */
 #include "command_line.h"
 #include "ranks.h"
@@ -20,7 +19,7 @@
 
 enum { VISITS_MAX = 1000, ROWS_MAX = 100, NEVER = 1000 };
 
-/* What it does in a run. */
+/* Its behaviour in a run. */
 static struct script {
     int rows;
     int precise_after; /* visits; NEVER */
@@ -34,7 +33,7 @@ static struct script {
     bool takes_its_time; /* a visit lasts as long as it may */
 } script;
 
-/* What it noted. */
+/* Its notes. */
 static struct noted {
     int row;         /* counted from 1 */
     int visit;       /* run->visit */
@@ -51,7 +50,7 @@ static struct bc_run run;
 struct row {
     int64_t number; /* counted from 1 */
     int visits;
-    struct bc_samples samples; /* their number alone: as many as each plan allows */
+    struct bc_samples samples; /* their number alone: the max of each plan */
 };
 
 struct result {
@@ -427,8 +426,7 @@ TEST(visits_share_the_time_of_a_row)
         assert_in_range((uintmax_t)(1e6 * visits[i].seconds), 0, 60000 - 5000 * i);
 }
 
-/* What visits leave of the budget is shared by those that follow: the last one may take all of it.
- */
+/* The rest of the budget is shared by later visits: the last one may take all of it. */
 TEST(visits_share_the_budget)
 {
     struct bc_program uneven = *with_budget(0.6);
