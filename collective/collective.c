@@ -158,7 +158,7 @@ static void measure(const struct collective *collective, struct bc_visit *visit)
                &(struct op_space){collective->device, BC_MEMORY_PINNED, BC_MEMORY_PINNED}, &staged);
     else
         quantities.count = COLLECTIVE_STAGED;
-    row->size_bytes = op_size_bytes(&operation);
+    row->size_bytes = op_size_bytes(operation.kind, &operation.shape);
     struct bc_rounds *const rounds = bc_rounds_of(run, &quantities, visit->seconds, &row->store);
     for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
         if (p->buffers == BC_BUFFERS_NEW)

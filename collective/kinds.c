@@ -49,8 +49,7 @@ const char *collective_lacks(const struct op_kind *kind, const struct collective
         return NULL;
     if (kind->in_place == OP_NOT_IN_PLACE)
         return "it has no form in place, or none for blocks that differ";
-    /* MPICH 4.0: docs/clusters.md, known defects. */
-    if (p->root != 0 && op_is_library(kind->fails_in_place_in))
+    if (p->root != 0 && op_is_broken(kind, OP_IN_PLACE_ROOT))
         return "in place it crashes in this MPI library where the root isn't rank 0";
     return NULL;
 }
@@ -68,7 +67,7 @@ static double bytes_of(const struct op_kind *kind, const struct op_shape *shape,
     return op_bytes(kind, shape) * (p->in_place ? 2.0 : 1.0);
 }
 
-/* A new buffer is there before the former is freed. */
+/* A new buffer is allocated before the old buffer is freed. */
 static double renewed(const struct collective_parameters *p)
 {
     return p->buffers == BC_BUFFERS_NEW ? 1.0 : 0.0;

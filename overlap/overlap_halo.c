@@ -48,19 +48,6 @@ static void block(struct op_instance *operation)
     swap->exchange.method->blocking(&swap->exchange);
 }
 
-static void create(struct op_instance *operation)
-{
-    const struct swap_variant *const variant = operation->variant;
-    struct swap *const swap = bc_allocate(1, sizeof *swap, "no memory for a swap");
-    const struct halo_grid grid = halo_grid_of(operation->dims, operation->shape.rank);
-    halo_exchange_create(&swap->exchange, variant->method, &variant->box, &grid, operation->comm,
-                         operation->job->node_comm, NULL);
-    operation->own = swap;
-    operation->requests = swap->exchange.requests;
-    operation->request_count = swap->exchange.request_count;
-    operation->borrows_requests = true;
-}
-
 static void destroy(struct op_instance *operation)
 {
     struct swap *const swap = operation->own;
@@ -80,17 +67,29 @@ static bool is_right(struct op_instance *operation)
     return halo_is_right(&swap->exchange, swap->prepared - 1);
 }
 
+static void create(struct op_instance *operation)
+{
+    const struct swap_variant *const variant = operation->variant;
+    struct swap *const swap = bc_allocate(1, sizeof *swap, "no memory for a swap");
+    const struct halo_grid grid = halo_grid_of(operation->dims, operation->shape.rank);
+    halo_exchange_create(&swap->exchange, variant->method, &variant->box, &grid, operation->comm,
+                         operation->job->node_comm, NULL);
+    operation->own = swap;
+    operation->requests = swap->exchange.requests;
+    operation->request_count = swap->exchange.request_count;
+    operation->borrows_requests = true;
+    operation->prepare = prepare;
+    operation->is_right = is_right;
+}
+
 static const struct op_kind swaps = {
     .name = "halo",
     .no_elements = true,
     .on_grid = true,
-    .variants_have_forms = true,
     .functions = {.start = start, .blocking = block},
     .finish = finish,
     .create = create,
     .destroy = destroy,
-    .prepare = prepare,
-    .is_right = is_right,
 };
 
 /* ---- the program ----------------------------------------------------------------------------- */
@@ -267,10 +266,11 @@ const struct bc_program overlap_halo_program = {
     .placement = BC_ON_PAGES,
     .own_options = {own_options, sizeof own_options / sizeof *own_options},
     .defaults =
-        &(const struct overlap_halo){.overlap.parameters = {OVERLAP_DEFAULTS, .name = "halo",
-                                                            .kind = &swaps, .form = OP_FORMS},
-                                     .local = {.text = "10,50,100", .where = "memory"},
-                                     .methods = {.text = "all"}},
+        &(const struct overlap_halo){
+            .overlap.parameters = {OVERLAP_DEFAULTS, .name = "halo", .kind = &swaps,
+                                   .variants_have_forms = true, .form = OP_FORMS},
+            .local = {.text = "10,50,100", .where = "memory"},
+            .methods = {.text = "all"}},
     .defaults_bytes = sizeof(struct overlap_halo),
     .state_bytes = sizeof(struct overlap_halo),
     .complete = complete,

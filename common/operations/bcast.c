@@ -1,5 +1,4 @@
-/* MPI_Bcast: the root sends one block to all. With large blocks in MPICH 4.0 the data is right,
-   but the wait says it is not: docs/clusters.md. */
+/* MPI_Bcast: the root sends one block to all ranks. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"
 
@@ -7,5 +6,5 @@ OP_COLLECTIVE(bcast, MPI_Ibcast, MPI_Bcast,
               (operation->shape.rank == operation->shape.root ? operation->send
                                                               : operation->receive,
                count, counts->type, operation->shape.root, operation->comm),
-              .fails_large_in = "MPICH Version:\t4.0.", .send = {OP_BLOCK, OP_ON_ROOT, OP_TO_ALL},
+              .send = {OP_BLOCK, OP_ON_ROOT, OP_TO_ALL},
               .receive = {OP_BLOCK, OP_ON_OTHERS, OP_FROM_ROOT});

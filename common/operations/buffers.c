@@ -36,7 +36,7 @@ static void set_element(void *buffer, enum op_type type, int64_t i, double value
     }
 }
 
-/* The elements of a buffer, or the max over roots. */
+/* Returns the elements of a buffer, or the max over roots. */
 static int64_t capacity(const struct op_buffer *buffer, struct op_shape shape, bool any_root)
 {
     const int64_t now = op_elements(buffer, &shape);
@@ -63,11 +63,11 @@ void op_buffers_create(struct op_instance *operation, bool any_root)
                      (size_t)(receive_count * bytes), true, "smaller sizes");
     for (int64_t i = 0; i < send_count; i++)
         set_element(operation->send_buffer.image, shape->type, i,
-                    op_element(operation, kind->send.values, i));
+                    op_element(shape, kind->send.values, i));
     bc_buffer_write(&operation->send_buffer, operation->send_buffer.bytes);
 }
 
-/* Whether this rank passes MPI_IN_PLACE. */
+/* True if this rank passes MPI_IN_PLACE. */
 static bool is_in_place(const struct op_instance *operation)
 {
     const struct op_kind *const kind = operation->kind;
@@ -76,17 +76,15 @@ static bool is_in_place(const struct op_instance *operation)
     return operation->in_place && (is_root || !is_rooted);
 }
 
-/* The first element that this rank sends in place: of its block, or of all. */
+/* Returns the index of the first element that this rank sends in place. */
 static int64_t first_in_place(const struct op_instance *operation)
 {
     const struct op_shape *const shape = &operation->shape;
     if (operation->kind->in_place == OP_WHOLE_IN_PLACE)
         return 0;
-    return op_blocks_vary(operation->kind) ? operation->counts.starts[shape->rank]
-                                           : shape->rank * shape->elements;
+    return shape->starts != NULL ? shape->starts[shape->rank] : shape->rank * shape->elements;
 }
 
-/* The bytes of the elements that a buffer has with the present root. */
 static size_t bytes_in(const struct op_instance *operation, const struct op_buffer *buffer)
 {
     return (size_t)(op_elements(buffer, &operation->shape) * op_type_bytes(operation->shape.type));
@@ -123,7 +121,7 @@ void op_set_root(struct op_instance *operation, int root)
 
 void op_renew(struct op_instance *operation)
 {
-    /* A window's memory holds data on ranks that don't work. */
+    /* A kind with `create` has a window, whose memory holds data on ranks that don't work. */
     if (operation->send_buffer.start == NULL ||
         (operation->kind->create != NULL && !operation->works))
         return;
@@ -132,7 +130,7 @@ void op_renew(struct op_instance *operation)
     op_set_root(operation, operation->shape.root);
 }
 
-/* Puts what this rank sends where it belongs in what the receive buffer is to hold. */
+/* Copies the data that this rank sends to its place in the image of the receive buffer. */
 static void fill_in_place(struct op_instance *operation)
 {
     memcpy((char *)operation->receive_buffer.image +
@@ -172,8 +170,8 @@ void op_copy_received(const struct op_instance *to, const struct op_instance *fr
 void op_poison(struct op_instance *operation)
 {
     struct bc_buffer *const buffer = &operation->receive_buffer;
-    if (operation->kind->prepare != NULL)
-        operation->kind->prepare(operation);
+    if (operation->prepare != NULL)
+        operation->prepare(operation);
     if (buffer->start == NULL)
         return;
     const int64_t count = op_elements(&operation->kind->receive, &operation->shape);
@@ -182,17 +180,16 @@ void op_poison(struct op_instance *operation)
     if (operation->kind->in_place != OP_ROOT_KEEPS && is_in_place(operation))
         fill_in_place(operation);
     bc_buffer_write(buffer, buffer->bytes);
-    if (operation->kind->settle != NULL)
-        operation->kind->settle(operation);
+    if (operation->settle != NULL)
+        operation->settle(operation);
 }
 
-/* Whether `count` values are what the receive buffer must hold. A wrong bit makes another number:
-   all expected ones are whole. */
+/* True if all values are right. A wrong bit makes another number: expected numbers are whole. */
 static bool are_right(const struct op_instance *operation, const void *values, int64_t count)
 {
     bool right = true;
     for (int64_t i = 0; i < count && right; i++) {
-        const double expected = op_element(operation, operation->kind->receive.values, i);
+        const double expected = op_element(&operation->shape, operation->kind->receive.values, i);
         right = isnan(expected) || element_in(values, operation->shape.type, i) == expected;
     }
     return right;
@@ -201,10 +198,10 @@ static bool are_right(const struct op_instance *operation, const void *values, i
 bool op_verify(struct op_instance *operation)
 {
     const struct op_kind *const kind = operation->kind;
-    if (kind->settle != NULL)
-        kind->settle(operation);
-    if (kind->is_right != NULL)
-        return kind->is_right(operation);
+    if (operation->settle != NULL)
+        operation->settle(operation);
+    if (operation->is_right != NULL)
+        return operation->is_right(operation);
     if (operation->receive_buffer.start == NULL || operation->receive == MPI_IN_PLACE)
         return true;
     return bc_buffer_read(&operation->receive_buffer, bytes_in(operation, &kind->receive)) &&

@@ -4,32 +4,31 @@
  */
 #pragma once
 
-#include "common/operations/operation.h"
+#include "common/operations/instance.h"
 
-/* Makes the buffers, as large as any root needs them if `any_root`, and fills what is sent. */
+/* Makes the buffers, large enough for any root if `any_root`, and fills the send buffer. */
 void op_buffers_create(struct op_instance *operation, bool any_root);
 void op_buffers_destroy(struct op_instance *operation);
 
-/* Chooses another root, of an operation whose choice said any_root: the same on all ranks, before
-   the operation. */
+/* Changes the root, before an operation that was created with any_root. The same on all ranks. */
 void op_set_root(struct op_instance *operation, int root);
 
-/* Moves the buffers to memory that is allocated now, and frees the former; a window's stays. Not of
-   the form persistent, whose requests know the buffers. Before an operation. */
+/* Moves the buffers to newly allocated memory, except those of a window. Not for the form
+   persistent, whose requests keep their buffers. Before an operation. */
 void op_renew(struct op_instance *operation);
 
-/* Fills what is sent in place, which the operation before has overwritten. Before each operation
-   that is in place and reduces or exchanges data; does nothing to others. */
+/* Fills the data that is sent in place and that the last operation has overwritten. Before each
+   operation; does nothing unless it is in place and reduces or exchanges data. */
 void op_refill(struct op_instance *operation);
 
 /* Overwrites the receive buffer, so that old data can't pass for new. */
 void op_poison(struct op_instance *operation);
 
-/* True if the receive buffer holds what it must, when all ranks are done with the operation. */
+/* True if the receive buffer holds the right data. After all ranks are done with the operation. */
 bool op_verify(struct op_instance *operation);
 
-/* For timed regions. The first copies what `from` sends, also in place, to `to`, the same operation
-   in pinned memory; the second what `from` has received there to `to`. Nothing where that buffer
-   lies in host memory, for which a program needs no copy. */
+/* Copy the data that `from` sends, also in place, to `to`, the same operation in pinned memory; and
+   the data that `from` has received there to `to`. Skip buffers in host memory. For timed regions.
+ */
 void op_copy_sent(const struct op_instance *to, const struct op_instance *from);
 void op_copy_received(const struct op_instance *to, const struct op_instance *from);

@@ -1,6 +1,7 @@
-#include "common/operations/operation.h"
+#include "common/operations/counts.h"
 
 #include "common/memory/allocate.h"
+#include "common/mpi/large_count.h"
 #include "common/mpi/mpi_check.h"
 
 #include <limits.h>
@@ -16,9 +17,9 @@ static int64_t displacement_unit(const struct op_kind *kind, enum op_type type)
 enum op_passing op_passing_of(const struct op_kind *kind, const struct op_shape *shape)
 {
     const double largest =
-        (double)displacement_unit(kind, shape->type) * op_max_elements(kind, shape, false);
+        (double)displacement_unit(kind, shape->type) * op_max_elements(kind, shape);
     if (shape->elements > INT_MAX / op_type_bytes(shape->type) &&
-        op_is_library(kind->fails_large_in))
+        op_is_broken(kind, OP_LARGE_BLOCKS))
         return OP_BEYOND;
     if (shape->elements <= BC_COUNT_MAX && largest <= (double)BC_COUNT_MAX)
         return OP_AS_INTS;
@@ -32,20 +33,16 @@ static void *allocate(int ranks, size_t size)
     return bc_allocate((size_t)ranks, size, "no memory for the counts of %d ranks", ranks);
 }
 
-static int64_t amount_of(const struct op_instance *operation, int rank)
+static int64_t amount_of(const struct op_kind *kind, const struct op_shape *shape, int rank)
 {
-    return op_blocks_vary(operation->kind) ? op_amount(&operation->shape, rank)
-                                           : operation->shape.elements;
+    return op_blocks_vary(kind) ? op_amount(shape, rank) : shape->elements;
 }
 
-/* Makes block `rank` of these, of `amount` elements from `start` on. */
-static void set_block(const struct op_instance *operation, enum op_passing passing,
-                      const struct op_blocks *blocks, int rank, int64_t amount, int64_t start)
+static void set_block(const struct op_blocks *blocks, enum op_passing passing, int rank,
+                      MPI_Datatype element, int64_t amount, int64_t displacement)
 {
-    const int64_t unit = displacement_unit(operation->kind, operation->shape.type);
-    const int64_t displacement = start * unit;
-    struct bc_amount typed = {.type = operation->type};
-    blocks->types[rank] = operation->type;
+    struct bc_amount typed = {.type = element};
+    blocks->types[rank] = element;
     if (passing == OP_AS_INTS) {
         ((int *)blocks->amounts)[rank] = (int)amount;
         ((int *)blocks->displacements)[rank] = (int)displacement;
@@ -53,18 +50,19 @@ static void set_block(const struct op_instance *operation, enum op_passing passi
         ((MPI_Count *)blocks->amounts)[rank] = (MPI_Count)amount;
         ((MPI_Aint *)blocks->displacements)[rank] = (MPI_Aint)displacement;
     } else {
-        bc_amount_create_at(&typed, amount, operation->type, (MPI_Aint)displacement);
+        bc_amount_create_at(&typed, amount, element, (MPI_Aint)displacement);
         ((int *)blocks->amounts)[rank] = typed.count;
         blocks->types[rank] = typed.type;
     }
 }
 
-/* Blocks of each rank's amount or, if `own`, all of this rank's. */
-static void make_blocks(const struct op_instance *operation, enum op_passing passing, bool own,
-                        struct op_blocks *blocks)
+/* Makes blocks of each rank's amount, or all of this rank's if `own`. Fills `starts` unless NULL.
+ */
+static void make_blocks(struct op_blocks *blocks, const struct op_kind *kind,
+                        const struct op_shape *shape, MPI_Datatype element, enum op_passing passing,
+                        bool own, int64_t *starts)
 {
-    const struct op_shape *const shape = &operation->shape;
-    const bool varies = op_blocks_vary(operation->kind);
+    const bool varies = op_blocks_vary(kind);
     int64_t start = 0;
     *blocks = (struct op_blocks){
         .amounts = allocate(shape->ranks, sizeof(MPI_Count)),
@@ -72,56 +70,54 @@ static void make_blocks(const struct op_instance *operation, enum op_passing pas
         .types = allocate(shape->ranks, sizeof *blocks->types),
     };
     for (int rank = 0; rank < shape->ranks; rank++) {
-        const int64_t amount = amount_of(operation, own ? shape->rank : rank);
-        set_block(operation, passing, blocks, rank, amount, start);
-        if (!own && varies)
-            operation->counts.starts[rank] = start;
+        const int64_t amount = amount_of(kind, shape, own ? shape->rank : rank);
+        set_block(blocks, passing, rank, element, amount,
+                  start * displacement_unit(kind, shape->type));
+        if (starts != NULL)
+            starts[rank] = start;
         if (varies)
             start += amount;
     }
 }
 
-static void free_type(const struct op_instance *operation, MPI_Datatype type)
+static void free_type(const struct op_counts *counts, MPI_Datatype type)
 {
-    if (type != operation->type)
+    if (type != counts->element)
         BC_MPI(MPI_Type_free(&type));
 }
 
-static void free_blocks(const struct op_instance *operation, struct op_blocks *blocks)
+static void free_blocks(const struct op_counts *counts, struct op_blocks *blocks, int ranks)
 {
-    for (int rank = 0; blocks->types != NULL && rank < operation->shape.ranks; rank++)
-        free_type(operation, blocks->types[rank]);
+    for (int rank = 0; blocks->types != NULL && rank < ranks; rank++)
+        free_type(counts, blocks->types[rank]);
     free(blocks->amounts);
     free(blocks->displacements);
     free(blocks->types);
 }
 
-void op_counts_create(struct op_instance *operation, enum op_passing passing)
+void op_counts_create(struct op_counts *counts, const struct op_kind *kind,
+                      const struct op_shape *shape, MPI_Datatype element, enum op_passing passing)
 {
-    const struct op_kind *const kind = operation->kind;
-    const struct op_shape *const shape = &operation->shape;
-    struct op_counts *const counts = &operation->counts;
-    counts->count = amount_of(operation, shape->rank);
-    counts->type = operation->type;
+    *counts = (struct op_counts){
+        .count = amount_of(kind, shape, shape->rank), .type = element, .element = element};
     if (passing == OP_AS_TYPES) {
         struct bc_amount typed;
-        bc_amount_create_at(&typed, counts->count, operation->type, 0);
+        bc_amount_create_at(&typed, counts->count, element, 0);
         counts->count = typed.count;
         counts->type = typed.type;
     }
     if (op_blocks_vary(kind))
         counts->starts = allocate(shape->ranks, sizeof *counts->starts);
     if (kind->layout != OP_EQUAL)
-        make_blocks(operation, passing, false, &counts->by_rank);
+        make_blocks(&counts->by_rank, kind, shape, element, passing, false, counts->starts);
     if (kind->send.extent == OP_OWN_AMOUNT_PER_RANK)
-        make_blocks(operation, passing, true, &counts->own);
+        make_blocks(&counts->own, kind, shape, element, passing, true, NULL);
 }
 
-void op_counts_destroy(struct op_instance *operation)
+void op_counts_destroy(struct op_counts *counts, int ranks)
 {
-    struct op_counts *const counts = &operation->counts;
-    free_type(operation, counts->type);
-    free_blocks(operation, &counts->by_rank);
-    free_blocks(operation, &counts->own);
+    free_type(counts, counts->type);
+    free_blocks(counts, &counts->by_rank, ranks);
+    free_blocks(counts, &counts->own, ranks);
     free(counts->starts);
 }

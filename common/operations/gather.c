@@ -5,7 +5,6 @@
 OP_COLLECTIVE(gather, MPI_Igather, MPI_Gather,
               (operation->send, count, counts->type, operation->receive, count, counts->type,
                operation->shape.root, operation->comm),
-              .fails_persistent_in = "MPICH Version:\t4.0.",
               .send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
               .receive = {OP_BLOCK_PER_RANK, OP_ON_ROOT, OP_FROM_EACH},
               .in_place = OP_BLOCK_IN_PLACE);

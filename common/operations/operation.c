@@ -1,35 +1,15 @@
-#include "common/operations/buffers.h"
+#include "common/operations/operation.h"
 
 #include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
+#include "common/operations/buffers.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-const char *const op_form_names[OP_FORMS] = {"nonblocking", "persistent"};
-
-/* ---- what the MPI library has -----------------------------------------------------------------
- */
-
-bool op_is_library(const char *begin)
-{
-    char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length;
-    if (begin == NULL)
-        return false;
-    BC_MPI(MPI_Get_library_version(version, &length));
-    return strncmp(version, begin, strlen(begin)) == 0;
-}
-
-bool op_has_persistent(const struct op_kind *kind)
-{
-    return kind->functions.persist != NULL && !op_is_library(kind->fails_persistent_in);
-}
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* These are in the timed region. A request that a test has completed is not tested again: a program
-   that sees the flag stops asking. */
+/* In the timed region. A completed request is not tested again: a program that sees the flag stops
+   asking. */
 
 static void test_one(struct op_instance *operation)
 {
@@ -65,37 +45,35 @@ static void make_requests(struct op_instance *operation, op_call_fn *persist)
 {
     if (operation->borrows_requests)
         return;
-    const int most = operation->kind->requests > 0 ? operation->kind->requests : 1;
+    const int count = operation->request_count;
     operation->requests =
-        bc_allocate((size_t)most, sizeof *operation->requests, "no memory for %d requests", most);
-    for (int i = 0; i < most; i++)
+        bc_allocate((size_t)count, sizeof *operation->requests, "no memory for %d requests", count);
+    for (int i = 0; i < count; i++)
         operation->requests[i] = MPI_REQUEST_NULL;
-    operation->request_count = most;
     if (operation->form == OP_PERSISTENT && operation->works)
         persist(operation);
 }
 
 static void do_nothing(struct op_instance *operation) { (void)operation; }
 
-/* After the requests, of which a kind may have made fewer than it posts at most. */
+/* Sets the calls that `create` has not set, for the requests that it may have made. */
 static void choose_calls(struct op_instance *operation, const struct op_functions *functions)
 {
     const struct op_kind *const kind = operation->kind;
     const bool one = operation->request_count == 1;
-    operation->start = functions->start;
-    operation->between = one ? test_one : test_all;
-    operation->finish = one ? wait_for_one : wait_for_all;
+    const bool blocks = operation->form == OP_BLOCKING_CALL;
     operation->blocking = functions->blocking;
+    operation->start = blocks ? functions->blocking : functions->start;
     if (operation->form == OP_PERSISTENT)
         operation->start = one ? start_one : start_all;
-    if (operation->form == OP_BLOCKING_CALL) {
-        operation->start = functions->blocking;
-        operation->between = operation->finish = do_nothing;
-    }
-    if (kind->between != NULL)
-        operation->between = kind->between;
+    if (operation->between == NULL)
+        operation->between = blocks ? do_nothing : one ? test_one : test_all;
+    operation->finish = blocks ? do_nothing : one ? wait_for_one : wait_for_all;
     if (kind->finish != NULL)
         operation->finish = kind->finish;
+    operation->serve = kind->serve;
+    if (operation->serve_blocking == NULL)
+        operation->serve_blocking = kind->serve;
 }
 
 static void free_requests(struct op_instance *operation)
@@ -136,8 +114,11 @@ void op_create_grid(int ranks, int dims[BC_GRID_DIMENSIONS], MPI_Comm *comm)
 void op_create(struct op_instance *operation, const struct op_kind *kind, const struct bc_job *job,
                const struct op_choice *choice)
 {
-    struct op_shape shape = {
-        .root = choice->root, .elements = choice->elements, .type = choice->type};
+    struct op_shape shape = {.root = choice->root,
+                             .elements = choice->elements,
+                             .type = choice->type,
+                             .reduction = choice->reduction,
+                             .partner = MPI_PROC_NULL};
     BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &shape.rank));
     BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &shape.ranks));
     const enum op_passing passing = op_passing_of(kind, &shape);
@@ -150,20 +131,21 @@ void op_create(struct op_instance *operation, const struct op_kind *kind, const 
         .variant = choice->variant,
         .comm = MPI_COMM_WORLD,
         .works = true,
-        .partner = MPI_PROC_NULL,
+        .request_count = 1,
         .form = choice->form,
         .statuses = MPI_STATUSES_IGNORE,
         .type = datatype_of(choice->type),
         .op = op_of(choice->reduction),
-        .reduction = choice->reduction,
         .in_place = choice->in_place,
     };
     if (choice->space != NULL)
         operation->space = *choice->space;
-    op_counts_create(operation, passing);
+    op_counts_create(&operation->counts, kind, &shape, operation->type, passing);
+    operation->shape.starts = operation->counts.starts;
     if (kind->on_grid) {
         op_create_grid(shape.ranks, operation->dims, &operation->comm);
         bc_grid_neighbours(operation->dims, shape.rank, operation->neighbours);
+        operation->shape.neighbours = operation->neighbours;
     }
     if (kind->place != NULL)
         kind->place(operation);
@@ -183,5 +165,5 @@ void op_destroy(struct op_instance *operation)
     if (operation->comm != MPI_COMM_WORLD)
         BC_MPI(MPI_Comm_free(&operation->comm));
     op_buffers_destroy(operation);
-    op_counts_destroy(operation);
+    op_counts_destroy(&operation->counts, operation->shape.ranks);
 }

@@ -33,13 +33,18 @@ static void place(struct op_instance *operation, bool both)
     bc_node_order_create(&order, operation->job);
     operation->comm = order.comm; /* freed with the operation */
     operation->shape.rank = order.place;
-    operation->partner = partner_of(&operation->shape);
-    operation->works = operation->partner != MPI_PROC_NULL && (both || is_lower(&operation->shape));
+    operation->shape.partner = partner_of(&operation->shape);
+    operation->works =
+        operation->shape.partner != MPI_PROC_NULL && (both || is_lower(&operation->shape));
 }
 
 void op_pairs_place(struct op_instance *operation) { place(operation, false); }
 
-void op_pairs_place_both(struct op_instance *operation) { place(operation, true); }
+void op_pairs_place_both(struct op_instance *operation)
+{
+    place(operation, true);
+    operation->request_count = 2;
+}
 
 OP_CALL(send, "MPI_Send", MPI_Send(OP_TO_PARTNER))
 OP_CALL(receive, "MPI_Recv", MPI_Recv(OP_FROM_PARTNER, MPI_STATUS_IGNORE))
@@ -62,10 +67,17 @@ static void create_window(struct op_instance *operation, void *buffer, int64_t e
     operation->own = window;
 }
 
+/* Makes visible the stores of this rank, and the data that others have put. */
+static void sync_window(const struct op_instance *operation)
+{
+    BC_MPI(MPI_Win_sync(op_window(operation)));
+}
+
 void op_create_target_window(struct op_instance *operation)
 {
     create_window(operation, operation->receive,
                   op_elements(&operation->kind->receive, &operation->shape));
+    operation->settle = sync_window;
 }
 
 void op_create_source_window(struct op_instance *operation)
@@ -80,9 +92,4 @@ void op_destroy_window(struct op_instance *operation)
     BC_MPI(MPI_Win_unlock_all(*window));
     BC_MPI(MPI_Win_free(window));
     free(window);
-}
-
-void op_sync_window(const struct op_instance *operation)
-{
-    BC_MPI(MPI_Win_sync(op_window(operation)));
 }

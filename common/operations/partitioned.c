@@ -54,14 +54,16 @@ static void create(struct op_instance *operation)
     *end = (struct end){.request = MPI_REQUEST_NULL, .partitions = (int)partitions};
     if (operation->works)
         BC_MPI(MPI_Psend_init(operation->send, end->partitions, count, MPI_DOUBLE,
-                              operation->partner, OP_TAG, operation->comm, MPI_INFO_NULL,
+                              operation->shape.partner, OP_TAG, operation->comm, MPI_INFO_NULL,
                               &end->request));
-    else if (operation->partner != MPI_PROC_NULL)
+    else if (operation->shape.partner != MPI_PROC_NULL)
         BC_MPI(MPI_Precv_init(operation->receive, end->partitions, count, MPI_DOUBLE,
-                              operation->partner, OP_TAG, operation->comm, MPI_INFO_NULL,
+                              operation->shape.partner, OP_TAG, operation->comm, MPI_INFO_NULL,
                               &end->request));
     operation->own = end;
     operation->parts = partitions;
+    operation->between = mark_next;
+    operation->serve_blocking = op_receive_block;
 }
 
 static void destroy(struct op_instance *operation)
@@ -75,10 +77,8 @@ static void destroy(struct op_instance *operation)
 const struct op_kind op_partitioned = {
     .name = "partitioned",
     .functions = {.start = start, .blocking = op_send_block},
-    .between = mark_next,
     .finish = finish,
     .serve = receive,
-    .serve_blocking = op_receive_block,
     .create = create,
     .destroy = destroy,
     OP_LOWER_SENDS,

@@ -26,5 +26,4 @@ const struct op_kind op_put = {.name = "put",
                                .serve = op_stay_away,
                                .create = op_create_target_window,
                                .destroy = op_destroy_window,
-                               .settle = op_sync_window,
                                OP_LOWER_SENDS};

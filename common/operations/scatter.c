@@ -5,6 +5,5 @@
 OP_COLLECTIVE(scatter, MPI_Iscatter, MPI_Scatter,
               (operation->send, count, counts->type, operation->receive, count, counts->type,
                operation->shape.root, operation->comm),
-              .fails_persistent_in = "MPICH Version:\t4.0.",
               .send = {OP_BLOCK_PER_RANK, OP_ON_ROOT, OP_TO_EACH},
               .receive = {OP_BLOCK, OP_ON_ALL, OP_FROM_ROOT_TO_ME}, .in_place = OP_ROOT_KEEPS);

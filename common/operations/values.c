@@ -1,7 +1,8 @@
-#include "common/operations/operation.h"
+#include "common/operations/values.h"
 
 #include <limits.h>
 #include <math.h>
+#include <stddef.h>
 
 const char *const op_type_names[OP_TYPES] = {"double", "float", "int", "char"};
 const char *const op_reduction_names[OP_REDUCTIONS] = {"sum", "max", "min"};
@@ -20,22 +21,22 @@ int64_t op_amount(const struct op_shape *shape, int rank)
     return (2 * shape->elements * (rank + 1) + parts - 1) / parts;
 }
 
-/* Where element i is: in the block that goes to or from this rank, at this index. */
+/* Location of an element: the block that goes to or from this rank, and the index in it. */
 struct place {
     int rank;
     int64_t index;
 };
 
-static struct place place_of(const struct op_instance *operation, int64_t i)
+static struct place place_of(const struct op_shape *shape, int64_t i)
 {
-    const int64_t elements = operation->shape.elements, *const starts = operation->counts.starts;
-    if (!op_blocks_vary(operation->kind)) {
+    const int64_t elements = shape->elements, *const starts = shape->starts;
+    if (starts == NULL) {
         const int block = (int)(i / elements);
-        return (struct place){operation->kind->on_grid ? operation->neighbours[block] : block,
+        return (struct place){shape->neighbours != NULL ? shape->neighbours[block] : block,
                               i % elements};
     }
     /* The last rank whose block starts at or before i. */
-    int first = 0, last = operation->shape.ranks - 1;
+    int first = 0, last = shape->ranks - 1;
     while (first < last) {
         const int middle = first + (last - first + 1) / 2;
         if (starts[middle] <= i)
@@ -46,7 +47,7 @@ static struct place place_of(const struct op_instance *operation, int64_t i)
     return (struct place){first, i - starts[first]};
 }
 
-static int64_t all_amounts(const struct op_shape *shape)
+int64_t op_all_amounts(const struct op_shape *shape)
 {
     int64_t total = 0;
     for (int rank = 0; rank < shape->ranks; rank++)
@@ -79,7 +80,7 @@ int64_t op_elements(const struct op_buffer *buffer, const struct op_shape *shape
     case OP_OWN_AMOUNT_PER_RANK:
         return op_amount(shape, rank) * shape->ranks;
     case OP_ALL_AMOUNTS:
-        return all_amounts(shape);
+        return op_all_amounts(shape);
     default:
         return 0;
     }
@@ -87,15 +88,13 @@ int64_t op_elements(const struct op_buffer *buffer, const struct op_shape *shape
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-/* A value depends on who sent it, to whom, and on its index, so that blocks and elements that are
-   missing, old, or in each other's place show. Senders, receivers and elements that are a period
-   apart have the same. All values are whole numbers, so results are compared for equality: a double
-   holds them exactly, also when summed over up to two million ranks. Other types hold less: their
-   values are below 128, sums of floats are exact up to 140,000 ranks, and those of OP_CHAR are
-   those of numbers below 256. */
+/* Senders, receivers and elements a period apart have the same value. All values are whole numbers,
+   so results are compared for equality: doubles hold them exactly, even sums over two million
+   ranks. Values of other types are below 128: sums of floats are exact up to 140,000 ranks, sums of
+   OP_CHAR are modulo 256. */
 struct periods {
     int64_t senders, elements, receivers;
-    int64_t step; /* from one receiver's values to the next one's */
+    int64_t step; /* between the values of two receivers */
 };
 
 static const struct periods *periods_of(enum op_type type)
@@ -113,7 +112,7 @@ static double value(enum op_type type, int from, int to, int64_t i)
                     to % every->receivers * every->step);
 }
 
-/* The sum of these over the ranks below `ranks`. */
+/* The sum of the values of the ranks below `ranks`. */
 static double sum(enum op_type type, int ranks, int to, int64_t i)
 {
     const struct periods *const every = periods_of(type);
@@ -125,26 +124,24 @@ static double sum(enum op_type type, int ranks, int to, int64_t i)
     return (double)(type == OP_CHAR ? total % (UCHAR_MAX + 1) : total);
 }
 
-/* What the values of the ranks below `ranks` are together: values grow with the rank as far as
-   their period goes. */
-static double reduced(const struct op_instance *operation, int ranks, int to, int64_t i)
+/* Combines the values of the ranks below `ranks`: values grow with the rank up to the period. */
+static double reduced(const struct op_shape *shape, int ranks, int to, int64_t i)
 {
-    const enum op_type type = operation->shape.type;
+    const enum op_type type = shape->type;
     const int64_t period = periods_of(type)->senders;
-    if (operation->reduction == OP_BY_MAX)
+    if (shape->reduction == OP_BY_MAX)
         return value(type, (int)(ranks < period ? ranks : period) - 1, to, i);
-    if (operation->reduction == OP_BY_MIN)
+    if (shape->reduction == OP_BY_MIN)
         return value(type, 0, to, i);
     return sum(type, ranks, to, i);
 }
 
-double op_element(const struct op_instance *operation, enum op_values values, int64_t i)
+double op_element(const struct op_shape *shape, enum op_values values, int64_t i)
 {
-    const struct op_shape *const shape = &operation->shape;
     const enum op_type type = shape->type;
     const int me = shape->rank;
     const int64_t own = op_amount(shape, me);
-    const struct place at = place_of(operation, i);
+    const struct place at = place_of(shape, i);
     switch (values) {
     case OP_TO_EACH:
         return value(type, me, at.rank, at.index);
@@ -159,47 +156,16 @@ double op_element(const struct op_instance *operation, enum op_values values, in
     case OP_FROM_EACH_TO_ME:
         return value(type, at.rank, me, at.index);
     case OP_BY_PARTNER:
-        return value(type, operation->partner, 0, i);
+        return value(type, shape->partner, 0, i);
     case OP_SUM:
-        return reduced(operation, shape->ranks, 0, i);
+        return reduced(shape, shape->ranks, 0, i);
     case OP_SUM_TO_ME:
-        return reduced(operation, shape->ranks, me, i);
+        return reduced(shape, shape->ranks, me, i);
     case OP_SUM_UP_TO_ME:
-        return reduced(operation, me + 1, 0, i);
+        return reduced(shape, me + 1, 0, i);
     case OP_SUM_BELOW_ME:
-        return me == 0 ? NAN : reduced(operation, me, 0, i);
+        return me == 0 ? NAN : reduced(shape, me, 0, i);
     default: /* OP_TO_ALL */
         return value(type, me, 0, i);
     }
-}
-
-/* ---- bytes ----------------------------------------------------------------------------------- */
-
-/* Rooted operations need most on the root, varying ones on the last rank; else rank 0 will do. */
-double op_max_elements(const struct op_kind *kind, const struct op_shape *shape, bool both)
-{
-    const int ranks[] = {shape->root, 0, shape->ranks - 1};
-    struct op_shape on = *shape;
-    double max = 0.0;
-    for (int i = 0; i < 3 && kind->send.extent != OP_NO_BUFFER; i++) {
-        on.rank = ranks[i];
-        const double send = (double)op_elements(&kind->send, &on);
-        const double receive = (double)op_elements(&kind->receive, &on);
-        max = fmax(max, both ? send + receive : fmax(send, receive));
-    }
-    return max;
-}
-
-double op_bytes(const struct op_kind *kind, const struct op_shape *shape)
-{
-    return (double)op_type_bytes(shape->type) * op_max_elements(kind, shape, true);
-}
-
-double op_size_bytes(const struct op_instance *operation)
-{
-    const struct op_shape *const shape = &operation->shape;
-    const int64_t bytes = op_type_bytes(shape->type);
-    if (!op_blocks_vary(operation->kind))
-        return (double)(bytes * shape->elements);
-    return (double)(bytes * all_amounts(shape)) / shape->ranks;
 }

@@ -171,7 +171,7 @@ bool overlap_parameters_complete(void *state, struct bc_error *error)
 static bool fit_form(struct overlap_state *overlap, struct bc_error *error)
 {
     struct overlap_parameters *const p = &overlap->parameters;
-    if (p->form == OP_NONBLOCKING || p->kind->variants_have_forms || op_has_persistent(p->kind))
+    if (p->form == OP_NONBLOCKING || p->variants_have_forms || op_has_persistent(p->kind))
         return true;
     if (p->form == OP_FORMS) {
         p->form = OP_NONBLOCKING;

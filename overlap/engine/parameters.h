@@ -15,8 +15,10 @@ enum { OVERLAP_TEST_CALLS_MAX = 64, OVERLAP_SIZES_MAX = 64 };
 #define OVERLAP_TEST_CALLS_LIMIT 1000000
 
 struct overlap_parameters {
-    const char *name; /* "iallreduce"; as `kind` the program's, and no option */
+    /* Constants of the program. */
+    const char *name; /* "iallreduce" */
     const struct op_kind *kind;
+    bool variants_have_forms; /* each variant of the kind implies its form */
 
     int64_t min_elements, max_elements;
     const char *sizes_text; /* bytes, or NULL */

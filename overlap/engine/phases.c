@@ -391,7 +391,7 @@ static bool conclude_visit(struct overlap_measurement *m)
     struct overlap_row *const row = m->row;
     row->parts = m->x.parts;
     row->wrong += m->x.wrong;
-    row->size_bytes = op_size_bytes(m->x.operation);
+    row->size_bytes = op_size_bytes(m->x.operation->kind, &m->x.operation->shape);
     bc_samples_free(&m->x.own);
     bc_samples_free(&m->x.own_plenty);
     return m->root && overlap_row_is_precise(m->overlap, row);

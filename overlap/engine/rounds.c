@@ -42,7 +42,7 @@ static void begin_time(const struct overlap_experiment *x, const struct bc_round
 static double end_time(struct overlap_experiment *x, const struct bc_round *round, int quantity,
                        struct bc_span span, struct op_instance *arriving)
 {
-    if (x->check && x->operation->kind->settle != NULL)
+    if (x->check && x->operation->settle != NULL)
         bc_harness_barrier(x->operation->comm);
     if (x->check && !op_verify(arriving))
         x->wrong++;
@@ -53,12 +53,6 @@ static void renew(const struct overlap_experiment *x)
 {
     if (x->renews)
         op_renew(x->operation);
-}
-
-/* The part of a rank that doesn't work in the blocking counterpart. */
-static op_call_fn *blocking_service(const struct op_kind *kind)
-{
-    return kind->serve_blocking != NULL ? kind->serve_blocking : kind->serve;
 }
 
 /* ---- times ----------------------------------------------------------------------------------- */
@@ -75,7 +69,7 @@ double overlap_take_reference(struct overlap_experiment *x, const struct bc_roun
     renew(x);
     begin_time(x, round, operation);
     if (!operation->works)
-        span = overlap_time_service(operation, operation->kind->serve);
+        span = overlap_time_service(operation, operation->serve);
     else if (x->worker.device != NULL)
         span = overlap_time_total_on_device(operation, x->worker.device, 0);
     else
@@ -91,7 +85,7 @@ static double take_total(struct overlap_experiment *x, const struct bc_round *ro
     renew(x);
     begin_time(x, round, operation);
     if (!operation->works)
-        span = overlap_time_service(operation, operation->kind->serve);
+        span = overlap_time_service(operation, operation->serve);
     else if (x->worker.device != NULL)
         span = overlap_time_total_on_device(operation, x->worker.device, part_units);
     else
@@ -107,7 +101,7 @@ static double take_blocking(struct overlap_experiment *x, const struct bc_round 
     renew(x);
     begin_time(x, round, operation);
     if (!operation->works)
-        span = overlap_time_service(operation, blocking_service(operation->kind));
+        span = overlap_time_service(operation, operation->serve_blocking);
     else if (x->worker.device != NULL)
         span = overlap_time_blocking_on_device(operation, x->worker.device, steps);
     else
@@ -125,7 +119,7 @@ static double take_staged(struct overlap_experiment *x, const struct bc_round *r
     struct bc_span span;
     begin_time(x, round, arriving);
     if (!operation->works)
-        span = overlap_time_staged(operation, staged, blocking_service(operation->kind));
+        span = overlap_time_staged(operation, staged, operation->serve_blocking);
     else if (x->worker.device != NULL)
         span = overlap_time_staged_on_device(operation, staged, x->worker.device, steps);
     else
@@ -189,7 +183,7 @@ static struct with_work take_with_work(struct overlap_experiment *x, const struc
     renew(x);
     begin_time(x, round, operation);
     if (!operation->works) {
-        timed.span = overlap_time_service(operation, operation->kind->serve);
+        timed.span = overlap_time_service(operation, operation->serve);
     } else if (x->worker.device != NULL) {
         timed.span = overlap_time_total_on_device(operation, x->worker.device, part_units);
         timed.work_ns = x->kernel_ns + x->clock_ns;

@@ -114,7 +114,7 @@ void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run)
 /* Each variant that implies its form has one row. */
 static bool is_wanted(const struct overlap_parameters *p, int form)
 {
-    if (p->kind->variants_have_forms)
+    if (p->variants_have_forms)
         return form == OP_NONBLOCKING;
     return p->form == form || p->form == OP_FORMS;
 }

@@ -1,7 +1,4 @@
-/*
- * The windows of one-sided transfers: errors come back, and what a rank stores into its part is
- * synchronised with the window.
- */
+/* Windows of one-sided transfers: errors come back, and stores are synchronised. */
 #include "common/operations/pairs.h" /* first: its parameters have names of ranks.h */
 
 #include "ranks.h"
@@ -27,20 +24,16 @@ int MPI_Win_sync(MPI_Win window)
 /* ---- tests ----------------------------------------------------------------------------------- */
 
 /* All ranks have a part. */
-static struct op_instance make(const struct op_kind *kind)
+static void make(struct op_instance *operation, const struct op_kind *kind)
 {
     static const struct bc_job job = {0};
-    struct op_instance operation;
-    const struct op_choice choice = {.elements = ELEMENTS};
-    op_create(&operation, kind, &job, &choice);
-    return operation;
+    op_create(operation, kind, &job, &(struct op_choice){.elements = ELEMENTS});
 }
 
 static const struct op_kind target = {
     .name = "target",
     .create = op_create_target_window,
     .destroy = op_destroy_window,
-    .settle = op_sync_window,
     .send = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
     .receive = {OP_BLOCK, OP_ON_ALL, OP_TO_ALL},
 };
@@ -59,7 +52,8 @@ TEST(errors_come_back)
     bool returned[COUNT(kinds)];
     for (size_t i = 0; i < COUNT(kinds); i++) {
         MPI_Errhandler handler;
-        struct op_instance operation = make(kinds[i]);
+        struct op_instance operation;
+        make(&operation, kinds[i]);
         MPI_Win_get_errhandler(op_window(&operation), &handler);
         returned[i] = handler == MPI_ERRORS_RETURN;
         MPI_Errhandler_free(&handler);
@@ -72,7 +66,8 @@ TEST(errors_come_back)
 /* Other data is stored before MPI_Win_sync, and received data is looked at after it. */
 TEST(stores_are_synchronised)
 {
-    struct op_instance operation = make(&target);
+    struct op_instance operation;
+    make(&operation, &target);
     watched = (const double *)operation.receive + (ELEMENTS - 1);
     syncs = 0;
     op_poison(&operation);
