@@ -23,6 +23,7 @@
  * "Reproducible MPI Benchmarking is Still Not as Easy as You Think", IEEE TPDS 27 (2016).
  */
 #include "collective/collective.h"
+#include "collective/warnings.h"
 #include "common/mpi/harness.h"
 #include "common/operations/buffers.h"
 
@@ -44,8 +45,8 @@ static void list_sizes(const struct collective *collective, const struct op_kind
         if (!bc_size_list_is_first(sizes, i))
             continue;
         if (obstacle != NULL)
-            bc_output_remark(run->output, "note", "no %s of %lld bytes: it does not fit into %s",
-                             kind->name, (long long)bytes, obstacle);
+            bc_output_remark(run->output, COLLECTIVE_NOTE_TOO_LARGE, kind->name, (long long)bytes,
+                             obstacle);
         else
             *(struct collective_row *)bc_add_row(run) = (struct collective_row){
                 .kind = kind, .type = type, .elements = bytes / op_type_bytes(type)};
@@ -62,7 +63,7 @@ static void list_rows(const struct collective *collective)
         if (!p->operations.chosen[k])
             continue;
         if (lacks != NULL)
-            bc_output_remark(collective->run->output, "note", "no %s: %s", kind->name, lacks);
+            bc_output_remark(collective->run->output, COLLECTIVE_NOTE_LEFT_OUT, kind->name, lacks);
         for (int type = 0; type < OP_TYPES && lacks == NULL; type++) {
             if (!p->types.chosen[type] || (listed && kind->no_elements))
                 continue;

@@ -44,13 +44,13 @@ bool collective_reduces(const struct op_kind *kind)
 const char *collective_lacks(const struct op_kind *kind, const struct collective_parameters *p)
 {
     if (kind->no_elements && (!bc_memory_is_host(p->memory.of) || p->buffers == BC_BUFFERS_NEW))
-        return "it has no buffers that --memory or --buffers could be about";
+        return "it has no buffers";
     if (!p->in_place)
         return NULL;
     if (kind->in_place == OP_NOT_IN_PLACE)
-        return "it has no form in place, or none for blocks that differ";
+        return "it has no form in place";
     if (p->root != 0 && op_is_broken(kind, OP_IN_PLACE_ROOT))
-        return "in place it crashes in this MPI library where the root isn't rank 0";
+        return "this MPI library crashes in place unless rank 0 is the root";
     return NULL;
 }
 
@@ -81,7 +81,7 @@ const char *collective_too_large(const struct op_kind *kind, enum op_type type, 
     const double times = (bc_memory_is_host(p->memory.of) ? 1.0 : 4.0) + renewed(p);
     if (bytes_of(kind, &shape, p) * times > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
         return "memory";
-    return op_passing_of(kind, &shape) == OP_BEYOND ? "what this MPI library can count" : NULL;
+    return op_passing_of(kind, &shape) == OP_BEYOND ? "the counts of this MPI library" : NULL;
 }
 
 /* Each buffer, what it is to hold, and what the pinned buffer is to hold. */

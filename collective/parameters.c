@@ -7,7 +7,7 @@ const struct collective_parameters collective_default_parameters = {
     .memory = BC_MEMORY_DEFAULTS,
 };
 
-/* More than any buffer has. */
+/* Beyond any buffer. */
 #define SIZE_MAX_BYTES 1099511627776.0
 
 #define AT(member) offsetof(struct collective_parameters, member)
@@ -18,17 +18,16 @@ const struct bc_option collective_options[COLLECTIVE_OPTIONS] = {
     {"operations", BC_NAMES, AT(operations), .argument = "NAMES", .name_at = collective_kind_name,
      .name_count = COLLECTIVE_KINDS, .help = "operations"},
     {"sizes", BC_SIZE_LIST, AT(sizes), .argument = "LIST", .min = 1, .max = SIZE_MAX_BYTES,
-     .help = "bytes of a block: the buffer of bcast, reduce, allreduce, scan and exscan; else what "
-             "a rank sends to, or gets from, each other one"},
+     .help = "bytes of a block"},
     {"types", BC_NAMES, AT(types), .argument = "NAMES", .name_at = type_name,
      .name_count = OP_TYPES, .help = "types of the elements"},
     {"op", BC_CHOICE, AT(reduction), .choices = "sum|max|min",
-     .help = "how operations that reduce combine elements: MPI_SUM, MPI_MAX or MPI_MIN"},
+     .help = "reduction: MPI_SUM, MPI_MAX or MPI_MIN"},
     {"in-place", BC_FLAG, AT(in_place),
-     .help = "call the operations with MPI_IN_PLACE; those that have no such form are left out"},
+     .help = "call with MPI_IN_PLACE, leave out operations without that form"},
     {"root", BC_INTEGER, AT(root), .argument = "RANK", .min = 0, .max = 2147483647,
      .word = "rotate", .word_value = COLLECTIVE_ROTATE,
-     .help = "the root of operations that have one, or rotate: another rank each time"},
+     .help = "root of rooted operations, rotate: another rank for each call"},
     BC_MEMORY_OPTIONS(AT(memory)),
     BC_BUFFERS_OPTION(AT(buffers)),
 };

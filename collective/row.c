@@ -1,4 +1,5 @@
 #include "collective/collective.h"
+#include "collective/warnings.h"
 
 #include <stdio.h>
 
@@ -67,9 +68,7 @@ void collective_conclude(const struct collective *collective, struct collective_
         summarize(collective, row, result);
     const int64_t wrong = bc_sum_wrong(row->wrong, &result->outcome);
     if (wrong > 0)
-        bc_output_remark(run->output, "warning",
-                         "%s: wrong data in %lld operations, counted over ranks", kind->name,
-                         (long long)wrong);
+        bc_output_remark(run->output, COLLECTIVE_WARNING_WRONG_DATA, kind->name, (long long)wrong);
     result->check = !run->settings.check ? "off" : wrong > 0 ? "FAIL" : "ok";
     bc_store_free(&row->store);
 }

@@ -30,6 +30,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "halo/halo.h"
+#include "halo/warnings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -99,12 +100,11 @@ static void note_methods(const struct halo *halo)
         if (!p->method_chosen[i])
             continue;
         if (obstacle != NULL)
-            bc_output_remark(output, "note", "no %s: %s", method->name, obstacle);
+            bc_output_remark(output, HALO_NOTE_LEFT_OUT, method->name, obstacle);
         else if (method->shares_node && halo->near.off_node == 0)
-            bc_output_remark(output, "note", "%s: all faces stay on their node", method->name);
+            bc_output_remark(output, HALO_NOTE_ON_NODE, method->name);
         else if (method->shares_node)
-            bc_output_remark(output, "note",
-                             "%s: %lld of %lld faces cross nodes, as packed messages", method->name,
+            bc_output_remark(output, HALO_NOTE_ACROSS_NODES, method->name,
                              (long long)halo->near.off_node, (long long)halo->near.faces);
         else
             halo_note_misplaced(method, false, "", &halo->grid, halo->comm, output);

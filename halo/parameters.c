@@ -17,15 +17,13 @@ static const char *method_name(int i) { return halo_methods[i]->name; }
 
 const struct bc_option halo_options[HALO_OPTIONS] = {
     {"dims", BC_TEXT, AT(dims_text), .argument = "AxBxC",
-     .help = "number of processes in each direction; for 0 MPI_Dims_create chooses it"},
+     .help = "processes in each direction, 0: chosen by MPI_Dims_create"},
     {"local", BC_TEXT, AT(local.text), .argument = "LIST",
-     .help = "extents of a process's box without its halo, in values (doubles): A for a cube or "
-             "AxBxC, with commas"},
+     .help = "boxes without halo, in doubles, A for a cube or AxBxC"},
     {"methods", BC_NAMES, AT(methods), .argument = "NAMES", .name_at = method_name,
      .name_count = HALO_METHODS, .help = "methods"},
     {"coarray-sync", BC_CHOICE, AT(sync), .choices = "all|images|both",
-     .help = "synchronisation of puts and gets: of all processes, of neighbours, or first "
-             "one, then the other"},
+     .help = "synchronisation of puts and gets: all ranks, neighbours, or both"},
     BC_MEMORY_OPTIONS(AT(memory)),
 };
 

@@ -9,6 +9,7 @@
  * Written: the same columns, with the keys method and local.
  */
 #include "overlap/engine/program.h"
+#include "overlap/warnings.h"
 
 #include "common/memory/allocate.h"
 #include "common/halo_swap/box_list.h"
@@ -112,8 +113,7 @@ struct overlap_halo_result {
 
 static const struct bc_option own_options[] = {
     {"local", BC_TEXT, offsetof(struct overlap_halo, local.text), .argument = "LIST",
-     .help = "extents of a process's box without its halo, in values (doubles): A for a cube or "
-             "AxBxC, with commas"},
+     .help = "boxes without halo, in doubles, A for a cube or AxBxC"},
     {"methods", BC_NAMES, offsetof(struct overlap_halo, methods), .argument = "NAMES",
      .name_at = method_name, .name_count = HALO_METHODS_IN_PARTS, .help = "methods"},
 };
@@ -183,10 +183,9 @@ static void note_left_out(const struct overlap_halo *halo, const struct bc_run *
                           const struct halo_method *method)
 {
     if (has_form(halo, method))
-        bc_output_remark(run->output, "note", "no %s: this MPI library has no such function",
-                         method->name);
+        bc_output_remark(run->output, OVERLAP_NOTE_METHOD_MISSING, method->name);
     else if (bc_option_given(&run->options, "methods"))
-        bc_output_remark(run->output, "note", "no rows of %s: the method isn't %s", method->name,
+        bc_output_remark(run->output, OVERLAP_NOTE_OTHER_FORM, method->name,
                          op_form_names[halo->overlap.parameters.form]);
 }
 

@@ -6,9 +6,11 @@
  * Timed region, when, and how often: as iallreduce.c says, with a row for each size and number of
  * partitions. Written: the same columns, with the key partitions.
  */
+#include "common/mpi/large_count.h"
 #include "common/operations/pairs.h"
 #include "common/run/parse.h"
 #include "overlap/engine/program.h"
+#include "overlap/warnings.h"
 
 struct partitioned_state {
     struct overlap_state overlap; /* first: the engine knows it */
@@ -25,8 +27,7 @@ struct partitioned_result {
 
 static const struct bc_option own_options[] = {
     {"partitions", BC_SIZE_LIST, offsetof(struct partitioned_state, partitions), .argument = "LIST",
-     .min = 1, .max = 65536,
-     .help = "parts of the message, each marked ready after its part of the work"},
+     .min = 1, .max = 65536, .help = "parts of the message, each marked ready after its work"},
 };
 
 static const struct bc_column own_keys[] = {
@@ -133,10 +134,7 @@ static void open_partitioned(struct partitioned_state *state, struct bc_run *run
 {
     overlap_open(&state->overlap, run);
     if (state->lowered)
-        bc_output_remark(run->output, "note",
-                         "%lld partition%s instead of " DEFAULT_PARTITIONS
-                         ", which don't divide the sizes that were asked for",
-                         (long long)*state->partitions.values,
+        bc_output_remark(run->output, OVERLAP_NOTE_PARTITIONS, (long long)*state->partitions.values,
                          *state->partitions.values == 1 ? "" : "s");
 }
 

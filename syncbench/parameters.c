@@ -18,16 +18,13 @@ const struct bc_option syncbench_options[SYNCBENCH_OPTIONS] = {
     {"types", BC_NAMES, AT(types), .argument = "NAMES", .name_at = kind_name,
      .name_count = SYNCBENCH_KINDS, .help = "synchronisations"},
     {"outer", BC_SIZE, AT(outer), .argument = "N", .min = 1, .max = 1e9, .zero = "adaptive",
-     .help = "time each loop exactly N times; 100 with --estimator=mean"},
+     .help = "number of loops, 100 with --estimator=mean"},
     {"inner", BC_SIZE, AT(inner), .argument = "N", .min = 1, .max = 1e9, .zero = "up to 200",
-     .help = "synchronisations in a loop; 200 with --estimator=mean; a multiple of the processes "
-             "for lock and critical"},
+     .help = "synchronisations in a loop, 200 with --estimator=mean"},
     {"delay", BC_SIZE, AT(delay_units), .argument = "N", .max = DELAY_MAX, .word = "auto",
-     .word_value = -1,
-     .help = "work in every repetition, with the synchronisation and without: N steps of a loop, "
-             "or auto, about 0.1 microseconds"},
+     .word_value = -1, .help = "work in each repetition, in steps, auto: about 0.1 us"},
     {"max-neighbours", BC_SIZE, AT(max_neighbours), .argument = "N", .min = 2, .max = 65536,
-     .help = "random and ring: 2, 4 ... N neighbours, at most the number of processes less 2"},
+     .help = "max neighbours in random and ring"},
     {"seed", BC_INTEGER, AT(seed), .argument = "N", .min = 0, .max = 9007199254740992.0,
-     .help = "seed of the random choice of neighbours"},
+     .help = "seed of the random neighbours"},
 };

@@ -25,6 +25,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "syncbench/syncbench.h"
+#include "syncbench/warnings.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -160,8 +161,7 @@ static bool list_rows(const struct syncbench *bench)
         if (!p->types.chosen[k])
             continue;
         if (lacks != NULL)
-            bc_output_remark(bench->run->output, "note", "no %s: it needs %s, got %d", kind->name,
-                             lacks, ranks);
+            bc_output_remark(bench->run->output, SYNCBENCH_NOTE_LEFT_OUT, kind->name, lacks, ranks);
         pairs = pairs || (kind->set == SYNCBENCH_PAIR && lacks == NULL);
         for (int n = 2; n <= max && syncbench_lacks(kind->set, ranks, n) == NULL; n += 2)
             *(struct syncbench_row *)bc_add_row(bench->run) =
@@ -184,8 +184,8 @@ static void open_syncbench(struct syncbench *bench, struct bc_run *run)
     bench->neighbours = bc_allocate(neighbours, sizeof(int), "no memory for %zu ranks", neighbours);
     syncbench_permute((uint64_t)p->seed, run->job.ranks, bench->order);
     bench->delay_units = find_delay(p);
-    bc_output_meta(run->output, "note", "delay of %llu steps; random neighbours from seed %lld",
-                   (unsigned long long)bench->delay_units, (long long)p->seed);
+    bc_output_meta(run->output, SYNCBENCH_NOTE_DELAY, (unsigned long long)bench->delay_units);
+    bc_output_meta(run->output, SYNCBENCH_NOTE_SEED, (long long)p->seed);
     if (pairs) {
         find_neighbours(bench, SYNCBENCH_PAIR, 2);
         bc_crossing_note(&run->job, run->output, "", bench->neighbours[0]);
@@ -304,10 +304,7 @@ static void write_row(struct bc_run *run, struct syncbench_row *row)
     if (is_checked(run, kind) && !kind->may_not_wait)
         result.check = wrong ? "FAIL" : "ok";
     if (wrong && kind->may_not_wait)
-        bc_output_remark(
-            run->output, "note",
-            "%s: no synchronisation in this MPI library: ranks don't wait, as MPI allows",
-            kind->name);
+        bc_output_remark(run->output, SYNCBENCH_NOTE_NO_WAIT, kind->name);
     bc_write_row(run, &result);
 }
 

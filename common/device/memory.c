@@ -4,6 +4,7 @@
 
 #include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
+#include "common/result/warnings.h"
 
 #include <dlfcn.h>
 #include <math.h>
@@ -201,12 +202,12 @@ static const char *claim(const char *library)
     int (*query)(void), (*query_type)(int type, int *supported), supported = 0;
     if (mpi_has(cuda ? "MPIX_Query_cuda_support" : "MPIX_Query_rocm_support", &query))
         return query() ? "claims to support GPU buffers (MPIX_Query_..._support)"
-                       : "says that it doesn't support GPU buffers (MPIX_Query_..._support)";
+                       : "claims that it doesn't support GPU buffers (MPIX_Query_..._support)";
     if (mpi_has("MPIX_GPU_query_support", &query_type) &&
         query_type(cuda ? MPICH_CUDA : MPICH_HIP, &supported) == MPI_SUCCESS)
         return supported ? "claims to support GPU buffers (MPIX_GPU_query_support)"
-                         : "says that it doesn't support GPU buffers (MPIX_GPU_query_support)";
-    return "doesn't say whether it supports GPU buffers";
+                         : "claims that it doesn't support GPU buffers (MPIX_GPU_query_support)";
+    return "claims nothing about GPU buffers";
 }
 
 /* A note of the kinds of memory that the library says it takes, by MPI 4.1's info key. */
@@ -220,7 +221,7 @@ static void note_kinds(struct bc_output *output)
     BC_MPI(MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &length, words, &found));
     BC_MPI(MPI_Info_free(&info));
     if (found)
-        bc_output_remark(output, "note", "mpi_memory_alloc_kinds: %s", words);
+        bc_output_remark(output, BC_NOTE_MEMORY_KINDS, words);
 #else
     (void)output;
 #endif
@@ -236,15 +237,9 @@ void bc_memory_describe(const struct bc_run *run, const struct bc_device *device
     char near[32] = "";
     if (facts->numa_node >= 0)
         snprintf(near, sizeof near, ", next to NUMA node %d", facts->numa_node);
-    bc_output_remark(run->output, "note",
-                     "rank 0 uses GPU %d of %d: %s, %s%s, %s driver %d; the MPI library %s",
-                     facts->number, facts->devices, facts->name, facts->pci, near, facts->library,
-                     facts->version, claim(facts->library));
+    bc_output_remark(run->output, BC_NOTE_GPU, facts->number, facts->devices, facts->name,
+                     facts->pci, near, facts->library, facts->version, claim(facts->library));
     note_kinds(run->output);
     if (sharing > 1)
-        bc_output_remark(
-            run->output, "warning",
-            "%d ranks share a GPU: times include switching between their contexts; use "
-            "a GPU for each rank",
-            sharing);
+        bc_output_remark(run->output, BC_WARNING_SHARED_GPU, sharing);
 }

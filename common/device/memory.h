@@ -21,13 +21,11 @@ struct bc_memory_options {
 #define BC_MEMORY_OPTIONS(at)                                                                      \
     {"memory", BC_TEXT, (at) + offsetof(struct bc_memory_options, words),                          \
      .argument = "KIND[:KIND]",                                                                    \
-     .help = "where buffers lie: host, pinned, device or managed; two kinds with a colon for the " \
-             "two ends of a message"},                                                             \
+     .help = "memory of buffers: host, pinned, device, managed, or a pair KIND:KIND"},             \
     {                                                                                              \
         "device", BC_INTEGER, (at) + offsetof(struct bc_memory_options, number),                   \
             .argument = "N", .max = 1023, .word = "auto", .word_value = -1,                        \
-            .help = "the number of the GPU that each rank uses; auto: a rank's number on its "     \
-                    "node, modulo the GPUs"                                                        \
+            .help = "GPU of each rank, auto: rank on the node modulo GPUs"                         \
     }
 
 #define BC_MEMORY_DEFAULTS                                                                         \
@@ -40,8 +38,7 @@ struct bc_memory_options {
     {                                                                                              \
         "buffers", BC_CHOICE, (offset),                                                            \
             .choices = "reused|new",                                                               \
-            .help = "new: memory that is allocated before each repetition, outside its time, so "  \
-                    "that the time has in it what MPI does at a buffer's first use"                \
+            .help = "new: allocate buffers before each repetition, outside the timing"             \
     }
 
 /* True if the options ask for a device. A run whose options don't enters no function of

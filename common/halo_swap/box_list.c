@@ -1,6 +1,7 @@
 #include "common/halo_swap/box_list.h"
 
 #include "common/mpi/large_count.h"
+#include "common/result/warnings.h"
 #include "common/run/parse.h"
 
 #include <math.h>
@@ -148,6 +149,6 @@ bool halo_fit_boxes(struct halo_box_list *list, const struct bc_run *run, bool p
 void halo_note_left_out(const struct halo_box_list *list, struct bc_output *output)
 {
     if (list->left_out != NULL)
-        bc_output_remark(output, "note", "no boxes of %s: they do not fit into %s: %s",
-                         list->left_out, list->where, advice_of(list).text);
+        bc_output_remark(output, BC_NOTE_BOXES_LEFT_OUT, list->left_out, list->where,
+                         advice_of(list).text);
 }

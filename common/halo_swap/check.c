@@ -1,5 +1,6 @@
 #include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
+#include "common/result/warnings.h"
 #include "common/halo_swap/methods.h"
 
 #include <stdlib.h>
@@ -142,7 +143,5 @@ void halo_note_misplaced(const struct halo_method *method, bool in_parts, const 
                          const struct halo_grid *grid, MPI_Comm comm, struct bc_output *output)
 {
     if (!places_right(method, in_parts, grid, comm))
-        bc_output_remark(output, "note",
-                         "%s%s: this MPI library mixes up opposite faces; times are right", which,
-                         method->name);
+        bc_output_remark(output, BC_NOTE_OPPOSITE_FACES, which, method->name);
 }

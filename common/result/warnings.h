@@ -67,3 +67,22 @@
 #define BC_WARNING_WRONG_DATA "warning", "wrong data in %lld operations, counted over ranks"
 
 #define BC_NOTE_LEFT_OUT "note", "--format=table leaves out %s: use --format=tsv"
+
+/* ---- halo exchanges -------------------------------------------------------------------------- */
+
+/* The boxes, the limit, and the remedy. */
+#define BC_NOTE_BOXES_LEFT_OUT "note", "no boxes of %s: too large for %s: %s"
+
+/* A word with a blank or an empty text, and the method. */
+#define BC_NOTE_OPPOSITE_FACES                                                                     \
+    "note", "%s%s: this MPI library mixes up opposite faces, times are unaffected"
+
+/* ---- devices --------------------------------------------------------------------------------- */
+
+/* Numbers of the GPU and of all GPUs, its name and place, the driver, and the library's claim. */
+#define BC_NOTE_GPU "note", "rank 0 uses GPU %d of %d: %s, %s%s, %s driver %d; the MPI library %s"
+
+/* Readers look for the beginning. */
+#define BC_NOTE_MEMORY_KINDS "note", "mpi_memory_alloc_kinds: %s"
+
+#define BC_WARNING_SHARED_GPU "warning", "%d ranks share a GPU: use one GPU a rank"

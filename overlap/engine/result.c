@@ -2,6 +2,7 @@
 
 #include "common/mpi/harness.h"
 #include "overlap/engine/sizes.h"
+#include "overlap/warnings.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -119,22 +120,18 @@ void overlap_open(struct overlap_state *overlap, struct bc_run *run)
     if (p->kind->describe != NULL)
         p->kind->describe(run);
     if (overlap->worker.device != NULL)
-        bc_output_meta(
-            run->output, "note",
-            "work: a kernel of %.3f us and %.4f ns a step, while the processor is in MPI",
-            overlap->rate.call_ns * 1e-3, overlap->rate.ns_per_unit);
+        bc_output_meta(run->output, OVERLAP_NOTE_KERNEL, overlap->rate.call_ns * 1e-3,
+                       overlap->rate.ns_per_unit);
     else
-        bc_output_meta(run->output, "note", "work: %.4f ns a unit", overlap->rate.ns_per_unit);
+        bc_output_meta(run->output, OVERLAP_NOTE_WORK, overlap->rate.ns_per_unit);
     if (overlap->obstacle != NULL)
-        bc_output_remark(run->output, "note",
-                         "the largest size is %lld elements: with %d ranks more do not fit into %s",
-                         (long long)p->max_elements, run->job.ranks, overlap->obstacle);
+        bc_output_remark(run->output, OVERLAP_NOTE_MAX_SIZE, (long long)p->max_elements,
+                         overlap->obstacle);
     overlap_note_size(overlap);
-    if (overlap->lacks_persistent)
-        bc_output_remark(run->output, "note", "no rows of the form persistent: %s%s",
-                         persistent == NULL ? "there is none of "
-                                            : "this MPI library lacks, or starts only once, ",
-                         persistent == NULL ? p->name : persistent);
+    if (overlap->lacks_persistent && persistent == NULL)
+        bc_output_remark(run->output, OVERLAP_NOTE_NO_SUCH_FORM, p->name);
+    else if (overlap->lacks_persistent)
+        bc_output_remark(run->output, OVERLAP_NOTE_FORM_MISSING, persistent);
     if (overlap->cuts_too_fine)
         overlap_note_fine_cuts(overlap);
 }
@@ -192,9 +189,10 @@ static const char *judgement(const struct overlap_progress *progress, bool partn
     const bool in_calls = progress->hidden_with_calls_pct >= progress->hidden_pct + IN_CALLS_POINTS;
     if (progress->hidden_pct >= BY_ITSELF_PCT)
         return partner_is_in_mpi ? "progress by the library, or by the partner in MPI"
-                                 : "the MPI library makes progress by itself";
+                                 : "asynchronous progress";
     if (progress->hidden_pct >= SOME_PCT)
-        return in_calls ? "some progress by itself, more in calls" : "some progress by itself";
+        return in_calls ? "some asynchronous progress, more in calls"
+                        : "some asynchronous progress";
     return in_calls ? "progress in calls only" : "little or no progress before the wait";
 }
 
@@ -210,10 +208,10 @@ void overlap_progress_note(const struct overlap_state *overlap, struct bc_output
                        fmax(0.0, progress->hidden_with_calls_pct), (long long)progress->calls,
                        progress->calls == 1 ? "call" : "calls");
     else if (is_open && progress->searched)
-        (void)snprintf(with_calls, sizeof with_calls, ", and calls of MPI_Test hide no more");
+        (void)snprintf(with_calls, sizeof with_calls, ", no more with calls of MPI_Test");
     else if (is_open && overlap->parts_option == NULL)
-        (void)snprintf(with_calls, sizeof with_calls, "; try --test-calls=0,4,16");
-    bc_output_remark(output, "note", "%s: work hides %.0f %% of %.0f bytes%s",
+        (void)snprintf(with_calls, sizeof with_calls, ": try --test-calls=0,4,16");
+    bc_output_remark(output, OVERLAP_NOTE_PROGRESS,
                      judgement(progress, overlap->parameters.kind->serve != NULL),
                      fmax(0.0, progress->hidden_pct), progress->size_bytes, with_calls);
 }
@@ -269,9 +267,7 @@ static void conclude(struct overlap_state *overlap, const struct overlap_row *ro
         result->outcome.status = "max-size"; /* no size took the cutoff time */
     if (!overlap_is_data_driven(p) && !row->max_size &&
         result->reference.value < CUTOFF_SHARE * p->cutoff_ms * 1e6)
-        bc_output_remark(run->output, "warning",
-                         "the operation took %.3f us here, and the cutoff time when its size was "
-                         "searched for: something was in the way then; run it again",
+        bc_output_remark(run->output, OVERLAP_WARNING_SEARCH_DISTURBED,
                          result->reference.value * 1e-3);
     /* With less work than the operation takes, with the processor in MPI all the time, or on shared
        processors, a row doesn't say who makes progress. */
@@ -287,8 +283,7 @@ void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
         conclude(overlap, row, result);
     const int64_t wrong = bc_sum_wrong(row->wrong, &result->outcome);
     if (wrong > 0)
-        bc_output_remark(overlap->run->output, "warning",
-                         "wrong data in %lld operations, counted over ranks", (long long)wrong);
+        bc_output_remark(overlap->run->output, BC_WARNING_WRONG_DATA, (long long)wrong);
     bc_samples_free(&row->reference_phase);
     bc_samples_free(&row->rounds);
     bc_samples_free(&row->answers);
@@ -312,8 +307,6 @@ void overlap_close(const struct overlap_state *overlap)
     bc_harness_reduce(&drift_pct, &max_pct, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
     overlap_progress_note(overlap, overlap->run->output);
     if (max_pct > DRIFT_WARNING_PCT)
-        bc_output_remark(overlap->run->output, "warning",
-                         "the work's rate drifted by %.1f %% on a rank during the run: the "
-                         "%s's clock rate or its load changed",
-                         max_pct, worker.device != NULL ? "GPU" : "processor");
+        bc_output_remark(overlap->run->output, OVERLAP_WARNING_DRIFT, max_pct,
+                         worker.device != NULL ? "GPU" : "processor");
 }

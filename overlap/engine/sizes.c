@@ -4,6 +4,7 @@
 #include "common/mpi/harness.h"
 #include "overlap/engine/row.h"
 #include "overlap/engine/rounds.h"
+#include "overlap/warnings.h"
 
 #include <math.h>
 
@@ -37,9 +38,8 @@ static const char *what_is_too_small(const struct overlap_parameters *p, const s
     if (buffers * bytes > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
         return "memory";
     if (op_passing_of(p->kind, &shape) == OP_BEYOND)
-        return "what this MPI library can count";
-    return !asked && bytes > DEFAULT_BUFFER_BYTES ? "the 64 MiB that a rank takes by default"
-                                                  : NULL;
+        return "the counts of this MPI library";
+    return !asked && bytes > DEFAULT_BUFFER_BYTES ? "the default limit of 64 MiB a rank" : NULL;
 }
 
 /* The largest power of two that fits, or the fewest elements if only these do. */
@@ -209,8 +209,7 @@ bool overlap_probe(struct overlap_state *overlap, struct bc_run *run, size_t cou
 void overlap_note_fine_cuts(const struct overlap_state *overlap)
 {
     const bool calls = overlap->parts_option == NULL;
-    bc_output_remark(overlap->run->output, "note",
-                     "the smallest sizes have too little work for %s: some %s",
+    bc_output_remark(overlap->run->output, OVERLAP_NOTE_FINE_CUTS,
                      calls ? "--test-calls" : overlap->parts_option,
                      calls ? "calls have none between them" : "parts have none");
 }
@@ -335,13 +334,10 @@ void overlap_note_size(const struct overlap_state *overlap)
                          (long long)growth->elements[i], growth->reference_ns[i] * 1e-3,
                          p->cutoff_ms * 1e3);
     if (overlap->lacks_size)
-        bc_output_remark(output, "note",
-                         "no size%s takes the cutoff time of %g ms: --data-driven measures more",
-                         growth->is_late ? " within 2 s" : "", p->cutoff_ms);
+        bc_output_remark(output, OVERLAP_NOTE_NO_SIZE, growth->is_late ? " within 2 s" : "",
+                         p->cutoff_ms);
     else if (growth->is_late)
-        bc_output_remark(output, "note",
-                         "the search for a size that takes the cutoff time ended after %g s",
-                         GROWTH_S);
+        bc_output_remark(output, OVERLAP_NOTE_SEARCH_ENDED, GROWTH_S);
 }
 
 /* ---- the rows of the two models -------------------------------------------------------------- */

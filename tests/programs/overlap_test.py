@@ -88,7 +88,7 @@ class Variables(OverlapCase):
         assert re.findall("# note: (no size.*)", done.stdout) == [
             "no size takes the cutoff time of 1.5 ms: --data-driven measures more"]
         assert " elements=key " in done.stdout
-        assert "and the cutoff time when" not in done.stdout
+        assert "less than half of --cutoff-time" not in done.stdout
 
     @each("name", ["OPENHPCA_OVERLAP_DEFAULT_TDM_N_ITERS",
                    "OVERLAP_DEFAULT_TDM_N_ITERS_ENVVAR"])
@@ -191,7 +191,7 @@ class Growth(OverlapCase):
         tried = [(int(elements), float(time_us)) for elements, time_us in re.findall(
             r"(?m)^# verbose: (\d+) elements: ([\d.]+) us, cutoff 1000.000 us$", text)]
         row, = read_tsv(text)
-        return row, tried, "and the cutoff time when its size" in text
+        return row, tried, "less than half of --cutoff-time" in text
 
     def test_a_size_takes_it_twice(self):
         row, tried, warned = self.search(MODEL_DURATION_US=2000)
@@ -414,10 +414,10 @@ class Calls(OverlapCase):
               "MODEL_TEST_US": 5}
 
     @each("share, fraction, calls, message", [
-        (1, 1, "0", "the MPI library makes progress by itself: work hides "),
-        (1, 0, "0", " bytes; try --test-calls=0,4,16"),
+        (1, 1, "0", "asynchronous progress: work hides "),
+        (1, 0, "0", " bytes: try --test-calls=0,4,16"),
         (1, 0, "0,4", "little or no progress before the wait: "),
-        (0.25, 1, "0,4", "some progress by itself, more in calls: work hides 2"),
+        (0.25, 1, "0,4", "some asynchronous progress, more in calls: work hides 2"),
         (0.125, 1, "0,4", "progress in calls only: work hides 1")])
     def test_progress(self, share, fraction, calls, message):
         output = self.overlap(f"--test-calls={calls}", *self.ONE, **{

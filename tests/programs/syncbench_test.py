@@ -83,7 +83,7 @@ class Rows(Case):
 
     def test_seed(self):
         done = self.start(PROGRAM, "--types=lock", "--seed=99", *QUICK)
-        assert "random neighbours from seed 99" in done.stdout
+        assert "random neighbours: seed 99" in done.stdout
         assert "# seed: 99" in done.stdout
 
     def test_turns_are_shared(self):
