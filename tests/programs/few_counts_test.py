@@ -62,7 +62,7 @@ class FewCounts(Case):
             return
         name = "overlap_" + collective
         done = run_raw(self.launcher, 2, [self.program(name), "--max-num-elts=4321"])
-        line = assert_refused(done, name, "what this MPI library can count: use at most")
+        line = assert_refused(done, name, "the counts of this MPI library: use at most")
         largest = int(line.split()[-1])
         assert largest in (128, 256, 512)
         self.overlap(collective, largest, largest)

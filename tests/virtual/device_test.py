@@ -571,8 +571,7 @@ class DeviceCollective(Base):
                 (("--memory=device",), "no driver of a GPU"),
                 (("--memory=device:host", "--in-place"), "--memory=device:host: in place what is sent and received "
                  "lies in one buffer: use one kind"),
-                (("--memory=device", "--operations=barrier"), "no barrier: it has no buffers that --memory or "
-                 "--buffers could be about: use another operation"),
+                (("--memory=device", "--operations=barrier"), "no barrier: it has no buffers: use another operation"),
                 (("--buffers=new", "--operations=barrier"), "--operations=barrier: no barrier: it has no buffers"),
                 (("--buffers=old",), "--buffers"),
                 (("--memory=device", "--device=2"), "there is no device 2: use 0 to 1"),
