@@ -6,21 +6,20 @@
  * start it at an agreed moment (common/sync_clock/start_window.h), or with --start=barrier after a
  * barrier. No call runs into the next one, so a root that runs ahead gains nothing. A sample is the
  * time from the first start to the last end. The mean and the spread of the ranks' own times are
- * further quantities of the same calls.
+ * further quantities. With buffers on a device each round also times the staged counterpart: copy
+ * to pinned memory, call, copy back.
  *
- * When and how often: a row is an operation and a size. All rows are visited alternately, six
- * times, in new buffers each time; rows that aren't precise then up to twelve times, while there is
- * time (50 s a run). Rounds in which a rank started late are taken again. A visit ends when its
- * median is known to 2 % (--precision), or when its time is up.
+ * When: a row is an operation and a size. All rows are visited alternately, in new buffers.
  *
- * Devices: if buffers lie on a device (--memory), each round also times the staged counterpart: a
- * copy to pinned memory, the call, a copy back.
+ * How often: six visits a row, up to twelve if the row isn't precise and there is time (50 s a
+ * run). Rounds in which a rank started late are repeated. A visit ends when its median is known to
+ * 2 % (--precision), or when its time is up.
  *
  * Written: a line a row after its last visit (columns.c): the mean of the visits' medians.
  *
- * Sources: windows and repetitions that don't pipeline: Worsch, Reussner and Augustin, "On
- * Benchmarking Collective MPI Operations", EuroPVM/MPI 2002; Hunold and Carpen-Amarie,
- * "Reproducible MPI Benchmarking is Still Not as Easy as You Think", IEEE TPDS 27 (2016).
+ * Sources: Worsch, Reussner and Augustin, "On Benchmarking Collective MPI Operations", EuroPVM/MPI
+ * 2002 (windows, no pipelining); Hunold and Carpen-Amarie, "Reproducible MPI Benchmarking is Still
+ * Not as Easy as You Think", IEEE TPDS 27 (2016).
  */
 #include "collective/collective.h"
 #include "collective/warnings.h"
@@ -31,7 +30,7 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Adds the rows of an operation and a type; a barrier has one without a size. */
+/* Adds the rows of an operation and a type, one for a barrier. */
 static void list_sizes(const struct collective *collective, const struct op_kind *kind,
                        enum op_type type)
 {
@@ -117,8 +116,8 @@ static void verify(const struct collective *collective, struct collective_row *r
         row->wrong++;
 }
 
-/* Stores the mean of the ranks' own times and their spread, on rank 0. Both include the cost of a
-   clock reading, which is subtracted from every quantity. */
+/* Stores the mean and the spread of the ranks' own times, on rank 0, each with the cost of a clock
+   reading, which rounds subtract. */
 static void store_own_times(const struct bc_run *run, struct bc_round *round, double own_ns)
 {
     double ends[2] = {own_ns, -own_ns}, sum_ns = 0.0;
@@ -140,7 +139,7 @@ static void take_staged(const struct collective *collective, struct collective_r
     bc_round_release(round, operation->comm);
     bc_round_start(round);
     bc_round_time(round, COLLECTIVE_STAGED, collective_time_staged(operation, staged));
-    /* Data for host memory stays where the staged operation has put it. */
+    /* Data for host memory stays in the staged buffer. */
     verify(collective, row, bc_memory_needs_copy(operation->space.receive) ? operation : staged);
 }
 
@@ -174,7 +173,6 @@ static void measure(const struct collective *collective, struct bc_visit *visit)
         if (has_staged)
             take_staged(collective, row, round, &operation, &staged);
         row->operations++;
-        /* Operations whose data shows nothing have a check of their own. */
         if (run->settings.check && row->kind->check != NULL && !row->kind->check(&operation))
             row->wrong++;
     }

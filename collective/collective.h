@@ -1,4 +1,4 @@
-/* The options of collective, the operations, the timed region, and a row. */
+/* Options of collective, its operations, the timed region, and a row. */
 #pragma once
 
 #include "common/device/memory.h"
@@ -27,7 +27,7 @@ enum { COLLECTIVE_OPTIONS = 9 };
 extern const struct bc_option collective_options[COLLECTIVE_OPTIONS];
 
 /* Reads the words of options of a state that begins with the parameters, and checks them against
-   processes and memory. See struct bc_program. */
+   ranks and memory. */
 bool collective_complete(void *state, struct bc_error *error);
 bool collective_fit(void *state, struct bc_run *run, struct bc_error *error);
 
@@ -44,17 +44,17 @@ const char *collective_kind_name(int i);
 bool collective_is_rooted(const struct op_kind *kind);
 bool collective_reduces(const struct op_kind *kind);
 
-/* Why there are no rows of an operation with these options; NULL: there are. Local, the same on all
-   ranks. */
+/* Returns the reason for having no rows of an operation; NULL: there are rows. Local, the same on
+   all ranks. */
 const char *collective_lacks(const struct op_kind *kind, const struct collective_parameters *p);
 
-/* Names what blocks of `bytes` bytes of a type don't fit into; NULL: they fit. Local, the same on
-   all ranks. */
+/* Returns the limit that blocks of `bytes` bytes exceed; NULL: they fit. Local, the same on all
+   ranks. */
 const char *collective_too_large(const struct op_kind *kind, enum op_type type, int64_t bytes,
                                  const struct collective_parameters *p, const struct bc_run *run);
 
-/* The bytes that an operation's buffers, and what fills and checks them, need on a rank's device at
-   a time, for the operation of those chosen that needs most. Local, the same on all ranks. */
+/* Returns the bytes on a rank's device for the buffers of the operation that needs most. Local, the
+   same on all ranks. */
 double collective_device_bytes(const struct collective_parameters *p, const struct bc_run *run);
 
 /* ---- the timed region (kernel.c) ------------------------------------------------------------- */
@@ -62,8 +62,7 @@ double collective_device_bytes(const struct collective_parameters *p, const stru
 /* Times the operation once. Collective. */
 struct bc_span collective_time(struct op_instance *operation);
 
-/* Times its staged counterpart once: copies the sent data to pinned memory, runs the operation
-   there, and copies the received data back. Collective. */
+/* Times the staged counterpart: copy to pinned memory, operation, copy back. Collective. */
 struct bc_span collective_time_staged(struct op_instance *operation, struct op_instance *staged);
 
 /* ---- a row (row.c, columns.c) ---------------------------------------------------------------- */
@@ -79,7 +78,7 @@ enum collective_quantity {
     COLLECTIVE_TIME,   /* from the first start to the last end */
     COLLECTIVE_OWN,    /* the mean of the ranks' own times */
     COLLECTIVE_SKEW,   /* the longest own time less the shortest */
-    COLLECTIVE_STAGED, /* as COLLECTIVE_TIME, of the staged counterpart, if there is one */
+    COLLECTIVE_STAGED, /* COLLECTIVE_TIME of the staged counterpart, if there is one */
     COLLECTIVE_QUANTITIES
 };
 
@@ -93,7 +92,7 @@ struct collective_row {
     int64_t elements;
     double size_bytes; /* of a block; the mean if blocks differ */
     struct bc_store store;
-    int64_t operations; /* so far, those of the warm-up included */
+    int64_t operations; /* so far, with those of the warm-up */
     int64_t wrong;      /* operations with wrong data, on this rank */
 };
 
@@ -113,6 +112,6 @@ struct collective_result {
 /* Returns the table of the run's options. Local. */
 const struct bc_table *collective_table(const struct collective *collective);
 
-/* Makes the result of all visits, on rank 0, and frees the row's samples. Collective. */
+/* Makes the result of all visits, on rank 0, and frees the samples. Collective. */
 void collective_conclude(const struct collective *collective, struct collective_row *row,
                          struct collective_result *result);

@@ -27,11 +27,11 @@ static const struct bc_table table = {
     .count = sizeof columns / sizeof *columns,
     .main = "operation,size_bytes,time_us,time_lo_us,time_hi_us,own_us,skew_us,status"};
 
-/* With --buffers=new. */
+/* Key with --buffers=new. */
 static const struct bc_column buffers_column =
     BC_COLUMN("buffers", BC_RUN_KEY, 0, collective_result, buffers);
 
-/* The main columns where buffers lie on a device. */
+/* Main columns with buffers on a device. */
 #define MEMORY_COLUMNS                                                                             \
     "operation,size_bytes,time_us,staged_us,direct_gain_pct,direct_gain_lo_pct,"                   \
     "direct_gain_hi_pct,direct_verdict,status"

@@ -60,7 +60,7 @@ static struct op_shape shape_of(enum op_type type, int64_t bytes, const struct b
         .ranks = run->job.ranks, .type = type, .elements = bytes / op_type_bytes(type)};
 }
 
-/* The bytes of the buffers that MPI gets. In place the receive buffer has room for what is sent. */
+/* Returns the bytes of the buffers. In place the receive buffer has room for the data to send. */
 static double bytes_of(const struct op_kind *kind, const struct op_shape *shape,
                        const struct collective_parameters *p)
 {
@@ -77,14 +77,14 @@ const char *collective_too_large(const struct op_kind *kind, enum op_type type, 
                                  const struct collective_parameters *p, const struct bc_run *run)
 {
     const struct op_shape shape = shape_of(type, bytes, run);
-    /* With --memory also what buffers hold, pinned buffers, and what these hold. */
+    /* With --memory also images, pinned buffers, and their images. */
     const double times = (bc_memory_is_host(p->memory.of) ? 1.0 : 4.0) + renewed(p);
     if (bytes_of(kind, &shape, p) * times > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
         return "memory";
     return op_passing_of(kind, &shape) == OP_BEYOND ? "the counts of this MPI library" : NULL;
 }
 
-/* Each buffer, what it is to hold, and what the pinned buffer is to hold. */
+/* A device holds each buffer, its image, and the image of the pinned buffer. */
 double collective_device_bytes(const struct collective_parameters *p, const struct bc_run *run)
 {
     double max_bytes = 0.0;

@@ -44,8 +44,8 @@ bool collective_complete(void *state, struct bc_error *error)
                         p->memory.words);
 }
 
-/* Checks that blocks of these bytes are whole numbers of elements, and fit if they were asked for.
-   Sizes that weren't given may be too large: their rows are left out. */
+/* Checks that blocks of `bytes` bytes are whole elements, and, if --sizes was given, that they
+   fit. */
 static bool fit_size(const struct collective_parameters *p, const struct bc_run *run,
                      enum op_type type, int64_t bytes, struct bc_error *error)
 {
@@ -82,7 +82,7 @@ bool collective_fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     const struct collective_parameters *const p = state;
     const char *lacks = NULL, *name = ""; /* of the last chosen operation */
-    bool any = false, any_sized = false;  /* of the operations that are measured */
+    bool any = false, any_sized = false;  /* of the measured operations */
     if (run->job.ranks < 2)
         return bc_error_set(error, "a collective operation " BC_NEEDS_2_RANKS);
     if (p->root >= run->job.ranks)

@@ -1,31 +1,28 @@
 /*
- * Cost of a 3D halo swap, by method: put and get on coarrays, messages of derived datatypes or of
- * packed values, persistent messages, a neighbourhood collective, and memory that the processes of
- * a node share.
+ * Cost of a 3D halo exchange, by method: put and get on coarrays, messages of datatypes or of
+ * packed values, persistent messages, a neighbourhood collective, and shared memory. Each rank
+ * holds a box of a periodic grid with one layer of its neighbours' values around it: six faces,
+ * without edges and corners.
  *
- * Method: the EPCC Fortran coarray micro-benchmark suite, its halo part, and the methods of MPI
- * programs; see common/halo_swap/methods.h. Each rank holds a box of a periodic grid and one layer
- * of its neighbours' values around it: the six faces, without edges and corners. Coarrays are MPI-3
- * windows: see common/coarray/coarray.h.
+ * Timed region: on each rank a batch of exchanges of all six faces, between two readings of the
+ * clock (kernel.c). A sample is the batch's time over its number of exchanges. A barrier and one
+ * untimed exchange precede each batch, with --start=window also an agreed start. For p99 and max,
+ * single exchanges are timed between the batches. With --check a batch is one exchange, whose data
+ * is made before and verified after the timed region. With arrays on a device, the staged
+ * counterpart is timed alternately with the method: pack, copy to pinned memory, exchange, copy
+ * back, unpack (common/halo_swap/on_device.c).
  *
- * Timed region: on each rank a batch of swaps of all six faces, nothing between them, between two
- * readings of the clock (kernel.c). A sample is a rank's time over the number of swaps. Before each
- * batch come a barrier, and one untimed swap, or with --start=window an agreed start after that
- * swap. Ranks leave the untimed swap at different times, so the rank that is slowest in general
- * counts (common/measure/rounds.h). For p99 and max single swaps are timed between the batches.
- * With --check a batch is one swap, whose data is made before and verified after the timed region.
+ * When: a row is a method and a box. All rows are visited alternately, in new buffers.
  *
- * When and how often: a row is a method and a box. All rows are visited alternately, six times, in
- * new buffers each time; rows that aren't precise then up to twelve times, while there is time
- * (50 s a run). The first visit chooses batches that are long compared with a reading of the clock.
- * A visit ends when its median is known to 2 % (--precision), or when its time is up.
+ * How often: six visits a row, up to twelve if the row isn't precise and there is time (50 s a
+ * run). The first visit chooses batches that are long compared with a reading of the clock. A visit
+ * ends when its median is known to 2 % (--precision), or when its time is up.
  *
- * Arrays on a device: each method hands MPI the array, or a buffer there into which a kernel has
- * packed the faces. Timed alternately with it is the staged counterpart, the same for all methods:
- * a kernel packs the faces, which are copied to pinned memory, sent, received, copied back, and
- * unpacked by a kernel (common/halo_swap/on_device.c).
+ * Written: a line a row after its last visit (columns.c): the mean of the visits' medians of the
+ * rank that is slowest in general (common/measure/rounds.h).
  *
- * Written: a line a row after its last visit (columns.c): the mean of the visits' medians.
+ * Source: the halo part of the EPCC suite (common/coarray/coarray.h), extended by the methods of
+ * MPI programs (common/halo_swap/methods.h).
  */
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
@@ -35,7 +32,7 @@
 #include <math.h>
 #include <stdio.h>
 
-/* The main columns where arrays lie on a device. */
+/* Main columns with arrays on a device. */
 #define MEMORY_COLUMNS                                                                             \
     "method,sync,local,latency_us,staged_us,direct_gain_pct,direct_gain_lo_pct,"                   \
     "direct_gain_hi_pct,direct_verdict,status"
@@ -45,7 +42,7 @@ struct halo {
     struct bc_run *run;
     struct halo_grid grid;
     MPI_Comm comm;                  /* of the grid */
-    struct halo_neighbourhood near; /* faces of all ranks, by where the neighbour is */
+    struct halo_neighbourhood near; /* faces of all ranks */
     struct bc_device *device;       /* NULL: all arrays lie in host memory */
 };
 
@@ -53,7 +50,7 @@ struct halo_row {
     const struct halo_method *method;
     const struct halo_box *box;
     struct bc_store swaps;
-    int64_t checked, wrong; /* swaps with --check, and those with wrong data on this rank */
+    int64_t checked, wrong; /* exchanges with --check, and with wrong data on this rank */
 };
 
 /* Of a round. */
@@ -73,7 +70,7 @@ static void make_grid(struct halo *halo, struct bc_run *run)
     halo->near = halo_neighbourhood_of(&halo->grid, halo->comm, run->job.node_comm);
 }
 
-/* Returns the reason why this job can't have rows of a method; NULL: it can. */
+/* Returns the reason for having no rows of a method; NULL: there are rows. */
 static const char *obstacle_to(const struct halo *halo, const struct halo_method *method)
 {
     if (method->missing)
@@ -87,8 +84,8 @@ static const char *obstacle_to(const struct halo *halo, const struct halo_method
     return NULL;
 }
 
-/* Notes what a result can't show: boxes and methods that are left out, what a shared
-   window doesn't share, and a library that mixes up faces. Collective. */
+/* Notes boxes and methods that are left out, faces that a shared window can't share, and a library
+   that mixes up faces. Collective. */
 static void note_methods(const struct halo *halo)
 {
     const struct halo_parameters *const p = &halo->parameters;
@@ -133,7 +130,7 @@ static bool list_rows(const struct halo *halo, struct bc_error *error)
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-/* Creates the exchange of a row; or its staged counterpart, packed messages for all methods. */
+/* Creates the exchange of a row, or its staged counterpart, which packs faces in all methods. */
 static void create_exchange(const struct halo *halo, const struct halo_row *row, bool staged,
                             struct halo_exchange *exchange)
 {
@@ -147,9 +144,8 @@ static void create_exchange(const struct halo *halo, const struct halo_row *row,
                          &halo->grid, halo->comm, run->job.node_comm, &space);
 }
 
-/* With --check ranks start together once more after the data is made, so that no rank waits in the
-   timed region for another one's data to be made. No barrier follows the swap: values that arrive
-   or are read too late must be seen. */
+/* With --check a further release follows the preparation of data, so that no timed region waits for
+   it. No barrier follows the exchange: late values must show. */
 static void measure(const struct halo *halo, struct bc_visit *visit)
 {
     const struct bc_run *const run = halo->run;
@@ -157,7 +153,7 @@ static void measure(const struct halo *halo, struct bc_visit *visit)
     const bool check = run->settings.check;
     const struct bc_quantities quantities = {
         .count = halo->device != NULL ? QUANTITIES : 1,
-        .clock_readings = 1.0, /* one pair around a batch */
+        .clock_readings = 1.0, /* around a batch */
         .batching = BC_BATCHES,
         .repetitions = check ? 1 : 0, /* 0: chosen in the first visit */
     };
@@ -225,8 +221,8 @@ const struct bc_program halo_program = {
     .fit = halo_parameters_fit,
 };
 
-/* On the device are two arrays, two more with --check, and of each of the two ways to pack faces
-   the buffers and the lists of places. */
+/* A device holds two arrays, four with --check, and for two ways of packing the buffers and lists
+   of places. */
 static void open_memory(struct halo *halo, struct bc_run *run)
 {
     const struct halo_parameters *const p = &halo->parameters;

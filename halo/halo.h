@@ -1,4 +1,4 @@
-/* The options of halo, its row, and the timed loop. */
+/* Options of halo, its row, and the timed loop. */
 #pragma once
 
 #include "common/coarray/transfers.h"
@@ -13,13 +13,13 @@ struct halo_parameters {
     const char *dims_text;
     struct halo_box_list local;
     struct bc_names methods;
-    int sync;                        /* enum bc_coarray_sync of puts and gets; BC_SYNC_NONE: both */
-    struct bc_memory_options memory; /* arrays of the lower half of the ranks, and of the upper */
+    int sync;                        /* enum bc_coarray_sync; BC_SYNC_NONE: both */
+    struct bc_memory_options memory; /* of the lower half of the ranks, and of the upper */
 
     /* From the texts. */
     int dims[HALO_DIRECTIONS];        /* 0: MPI_Dims_create chooses */
     bool method_chosen[HALO_METHODS]; /* by name and synchronisation */
-    bool packs, in_window;            /* a chosen method does; see struct halo_method */
+    bool packs, in_window;            /* a chosen method does */
 };
 
 extern const struct halo_parameters halo_default_parameters;
@@ -45,5 +45,5 @@ extern const struct bc_table halo_table;
 
 /* ---- the timed loop (kernel.c) --------------------------------------------------------------- */
 
-/* Times `repetitions` halo swaps. Collective. */
+/* Times `repetitions` exchanges. Collective. */
 struct bc_span halo_time_swaps(const struct halo_exchange *exchange, int64_t repetitions);

@@ -44,7 +44,7 @@ bool halo_parameters_fit(void *state, struct bc_run *run, struct bc_error *error
 {
     struct halo_parameters *const p = state;
     const int ranks = run->job.ranks;
-    int64_t product = 1; /* of the numbers that are given */
+    int64_t product = 1; /* of the given numbers */
     bool free = false;
     for (int d = 0; d < HALO_DIRECTIONS && product <= ranks; d++) {
         free = free || p->dims[d] == 0;

@@ -1,5 +1,4 @@
-/* MPI_Ibcast: the root sends one block to all. With large blocks in MPICH 4.0 the data is right,
-   but the wait says it is not: docs/clusters.md. */
+/* MPI_Ibcast: the root sends one block to all ranks. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 

@@ -1,6 +1,5 @@
 /* MPI_Ineighbor_alltoall: every rank sends another block to each neighbour in the periodic 3D grid.
-   Where two neighbours are the same rank both blocks hold the same values: the standard does not
-   say clearly which block arrives where. */
+   If two neighbours are the same rank, both blocks have the same values. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 

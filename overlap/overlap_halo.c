@@ -1,12 +1,10 @@
 /*
- * Overlap of a halo exchange: six faces of a box are exchanged with the neighbours in the periodic
- * grid of processes, by the methods of halo_swap that have a start and a finish: messages of
- * datatypes or of packed faces, persistent messages, and a neighbourhood collective. Meanwhile a
- * program computes the inner part of its box. The blocking counterpart is the same exchange by
- * blocking calls.
+ * Overlap of a halo exchange by the methods of halo_swap that have a start and a finish: messages
+ * of datatypes or of packed faces, persistent messages, and a neighbourhood collective. The
+ * blocking counterpart is the same exchange by blocking calls.
  *
- * Timed region, when, and how often: as iallreduce.c says, with a row for each box and method.
- * Written: the same columns, with the keys method and local.
+ * Timed region, when, and how often: see iallreduce.c, with a row for each box and method. Written:
+ * the same columns, with the keys method and local.
  */
 #include "overlap/engine/program.h"
 #include "overlap/warnings.h"
@@ -28,7 +26,7 @@ struct swap_variant {
 
 struct swap {
     struct halo_exchange exchange;
-    int64_t prepared; /* swaps whose data was made */
+    int64_t prepared; /* exchanges with prepared data */
 };
 
 static void start(struct op_instance *operation)
@@ -143,11 +141,10 @@ static bool has_rows(const struct overlap_halo *halo, int i)
     return halo->methods.chosen[i] && !method->missing && has_form(halo, method);
 }
 
-/* Refuses a choice of methods without any row: the MPI library lacks them, or they don't have the
-   form. */
+/* Refuses methods that the MPI library lacks or that don't have the form. */
 static bool fit_methods(const struct overlap_halo *halo, struct bc_error *error)
 {
-    const char *would_do = "all"; /* the first method of the form */
+    const char *would_do = "all"; /* a method of the form */
     const int form = halo->overlap.parameters.form;
     bool is_there = false; /* one of those chosen */
     for (int i = HALO_METHODS_IN_PARTS - 1; i >= 0; i--) {
@@ -177,8 +174,8 @@ static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
            overlap_fit(memory, run, error);
 }
 
-/* Says why a method that was chosen has no rows. Where the user named none, those of the form are
-   meant. */
+/* Notes the reason for a chosen method without rows. If the user named none, methods of another
+   form need no note. */
 static void note_left_out(const struct overlap_halo *halo, const struct bc_run *run,
                           const struct halo_method *method)
 {
@@ -245,7 +242,7 @@ static void write_row(struct overlap_halo *halo, struct overlap_row *row)
     bc_write_row(halo->overlap.run, &result);
 }
 
-/* The work can't be cut too fine in the smallest box, if boxes were asked for. */
+/* Probes the cuts in the smallest box; too fine cuts are an error if boxes were given. */
 static bool probe(struct overlap_halo *halo, struct bc_run *run, struct bc_error *error)
 {
     const struct halo_box *smallest = &halo->local.boxes[0];

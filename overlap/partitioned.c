@@ -1,9 +1,9 @@
 /*
  * Overlap of MPI_Psend_init: a rank sends its partner a message in parts, each marked ready
- * (MPI_Pready) when the part of the work that makes it is done, so that the library may send it
- * while the work continues. The blocking counterpart is one MPI_Send after all the work.
+ * (MPI_Pready) after its part of the work, so that the library may send it while the work
+ * continues. The blocking counterpart is one MPI_Send after all the work.
  *
- * Timed region, when, and how often: as iallreduce.c says, with a row for each size and number of
+ * Timed region, when, and how often: see iallreduce.c, with a row for each size and number of
  * partitions. Written: the same columns, with the key partitions.
  */
 #include "common/mpi/large_count.h"
@@ -15,7 +15,7 @@
 struct partitioned_state {
     struct overlap_state overlap; /* first: the engine knows it */
     struct bc_size_list partitions;
-    bool lowered; /* on rank 0: the default doesn't divide the sizes */
+    bool lowered; /* on rank 0: the default didn't divide the sizes */
 };
 
 struct partitioned_result {
@@ -34,7 +34,7 @@ static const struct bc_column own_keys[] = {
     BC_COLUMN("partitions", BC_KEY, 0, partitioned_result, partitions),
 };
 
-/* The smallest number that all numbers of partitions divide, or 0 beyond `max`. */
+/* Returns the smallest number that all numbers of partitions divide, or 0 beyond `max`. */
 static int64_t common_multiple(const struct bc_size_list *partitions, int64_t max)
 {
     int64_t multiple = 1;
@@ -46,8 +46,8 @@ static int64_t common_multiple(const struct bc_size_list *partitions, int64_t ma
     return multiple <= max ? multiple : 0;
 }
 
-/* A size that was given and that isn't a multiple of a number; 0: all are. Sizes double from the
-   smallest one, so what divides that divides all but maybe the largest. */
+/* Returns a given size that `number` doesn't divide; 0: none. Sizes double from the smallest, so it
+   suffices to look at both ends. */
 static int64_t size_not_divided(const struct overlap_parameters *p, const struct bc_run *run,
                                 int64_t number)
 {
@@ -61,7 +61,7 @@ static int64_t size_not_divided(const struct overlap_parameters *p, const struct
                : 0;
 }
 
-/* Lowers the default to the largest number that divides the sizes that were given. */
+/* Lowers the default to the largest number that divides the given sizes. */
 static void lower_default(struct partitioned_state *state, const struct bc_run *run)
 {
     int64_t *const partitions = state->partitions.values;
@@ -73,7 +73,7 @@ static void lower_default(struct partitioned_state *state, const struct bc_run *
     }
 }
 
-/* Sizes that weren't given are made to be divided. */
+/* Changes sizes that weren't given so that all numbers of partitions divide them. */
 static bool fit_partitions(struct partitioned_state *state, const struct bc_run *run,
                            struct bc_error *error)
 {
@@ -120,7 +120,7 @@ static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
     return fit_partitions(state, run, error);
 }
 
-/* A note tells where only the default asks for too many partitions. */
+/* Probes the cuts; too fine cuts are noted if only the default asks for them. */
 static bool probe(struct partitioned_state *state, struct bc_run *run, struct bc_error *error)
 {
     struct overlap_state *const overlap = &state->overlap;

@@ -6,19 +6,17 @@
 
 #include <stdlib.h>
 
-/* The number of synchronisations that are checked. */
+/* Number of checked synchronisations. */
 enum { ROUNDS = 20 };
 
-/* The maximum of ranks to look at where all wait for all: log2 of any number of ranks. */
+/* Max awaited ranks if all wait for all: log2 of the ranks. */
 enum { STEPS_MAX = 31 };
 
-/* How late a rank comes: long against the time in which others would be let out too early. */
+/* Delay of a late rank, and its pauses between MPI calls. */
 enum { LATE_NS = 300000, PAUSE_NS = 30000 };
 
-/* A network that doesn't serve a get by itself needs calls of the get's target, or the other ranks
-   would wait for this one even if the synchronisation doesn't make them. Between the calls this
-   rank sleeps: on a processor that it shares, the others couldn't run otherwise, and would seem to
-   wait. */
+/* Delays this rank, with MPI calls, since some networks serve a get only inside calls of the
+   target. It sleeps in between, so that other ranks can run on a shared core. */
 static void come_late(void)
 {
     int ignored;
@@ -29,21 +27,19 @@ static void come_late(void)
     }
 }
 
-/* Whether a rank comes late in a round. In every second round one rank does: a rank that waits only
-   for some of the others, such as those of its node, is let out before it comes. In the other
-   rounds about half of the ranks do, different ones each time, by a multiplicative hash (Knuth, The
-   Art of Computer Programming, vol. 3, 2nd ed., 6.4), so that with any number of ranks each of them
-   has to wait for a late one in some round. */
+/* True if a rank comes late in a round. In every second round one rank does: a rank that waits for
+   only some ranks leaves too early. In the other rounds about half of the ranks do, by a
+   multiplicative hash (Knuth, The Art of Computer Programming, vol. 3, 2nd ed., 6.4), so each rank
+   has to wait for a late rank in some round. */
 static bool is_late(int rank, int ranks, int round)
 {
     const uint64_t hash = (uint64_t)(rank + 1) * (uint64_t)round * UINT64_C(0x9e3779b97f4a7c15);
     return round % 2 == 0 ? rank == round / 2 % ranks : hash >> 63 == 1;
 }
 
-/* A rank marks each round in its own part before it goes in; when it comes out it must find the
-   marks of the ranks that it awaits. Returns how many it doesn't find. Where all wait for all it
-   looks at the ranks 1, 2, 4 ... below it, since with all ranks the check would take P * P
-   transfers. */
+/* Counts awaited ranks without a mark: a rank marks each round in its own part before it enters,
+   and must find the marks of awaited ranks when it leaves. If all wait for all, it awaits the ranks
+   1, 2, 4 ... below it, instead of P * P transfers. */
 static int64_t check_waiting(const struct syncbench_kind *kind, struct syncbench_team *team,
                              int rank, int ranks)
 {
@@ -76,8 +72,8 @@ static int64_t check_waiting(const struct syncbench_kind *kind, struct syncbench
     return wrong;
 }
 
-/* Every rank reads a count on rank 0 and writes it back with 1 more: the count is right only if no
-   other rank does so at the same time. Returns how much is missing from it. */
+/* Returns the error of a count on rank 0 to which each rank adds 1 in its turn by a get and a
+   put. */
 static int64_t check_turns(const struct syncbench_kind *kind, struct syncbench_team *team, int rank,
                            int ranks)
 {

@@ -2,15 +2,14 @@
 
 #include <math.h>
 
-/* The number of sd from the value beyond which a sample is an outlier; and the half-width of the
-   specification's interval in sd. */
+/* Outliers, and the half-width of the specification's interval, in sd. */
 #define OUTLIER_SD 3.0
 #define INTERVAL_SD 1.96
 
 const struct bc_precise_value syncbench_precise = {.quantity = SYNCBENCH_LOOP,
                                                    .subtrahend = SYNCBENCH_REFERENCE};
 
-/* Fills in what the samples say. */
+/* Fills in results of samples. */
 static void summarize(const struct bc_run *run, const struct syncbench_row *row,
                       struct syncbench_result *result)
 {
@@ -20,8 +19,7 @@ static void summarize(const struct bc_run *run, const struct syncbench_row *row,
     result->loop = bc_samples_summary(run, samples, SYNCBENCH_LOOP, -1);
     result->reference = bc_samples_summary(run, samples, SYNCBENCH_REFERENCE, -1);
     result->sync = bc_store_summary(run, &row->loops, SYNCBENCH_REFERENCE);
-    /* The loops don't run quite the same code besides the synchronisation, so the interval ends no
-       closer to the value than what one reading of the clock is worth. */
+    /* The loops differ in more than the synchronisation: a margin of one clock reading. */
     const double reading_ns = run->max_clock.read_ns / (double)row->loops.repetitions;
     result->sync.interval.lo -= reading_ns;
     result->sync.interval.hi += reading_ns;

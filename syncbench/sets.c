@@ -47,7 +47,7 @@ static int insert(int *list, int count, int rank, int self)
     return count + 1;
 }
 
-/* The ring is that of `order`, or, if that is NULL, of the ranks themselves. */
+/* The ring is in this order, or in the order of ranks if NULL. */
 static int ring_neighbours(int rank, int ranks, int n, const int *order, int *neighbours)
 {
     int here = order == NULL ? rank : 0, count = 0;

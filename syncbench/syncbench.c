@@ -1,22 +1,22 @@
 /*
- * Synchronisation cost: how much longer a loop of delays takes when its repetitions synchronise,
- * for the synchronisations of coarrays and of MPI.
- *
- * Method: the EPCC Fortran coarray micro-benchmark suite, its synchronisation part; see
- * syncbench.h. The delay is short, since its variation is in the result.
+ * Synchronisation cost: the time that synchronisations of coarrays and of MPI add to a loop of
+ * delays. The delay is short, since its variation is part of the result.
  *
  * Timed region: on each rank a loop of repetitions, each a delay and a synchronisation, between two
  * readings of the clock (kernel.c); alternately with it the reference loop, without
- * synchronisations. A sample is the difference of both over the number of repetitions, so drift
- * cancels. Before each loop come a barrier (or with --start=window an agreed start) and one
- * untimed repetition. Locks have no untimed repetition: ranks take turns, with the delay inside.
+ * synchronisations. A sample is their difference over the number of repetitions, so drift cancels.
+ * A barrier (or with --start=window an agreed start) and one untimed repetition precede each loop.
+ * Locks have no untimed repetition: ranks take turns, with the delay inside.
  *
- * When and how often: a row is a synchronisation. All rows are visited alternately, six times, with
- * new windows each time; rows that aren't precise then up to twelve times, while there is time.
- * The first visit doubles the repetitions until a loop is long compared with a reading of the
- * clock. A visit ends when its median is known to 2 % (--precision), or when its time is up.
+ * When: a row is a synchronisation. All rows are visited alternately, with new windows.
+ *
+ * How often: six visits a row, up to twelve if the row isn't precise and there is time. The first
+ * visit doubles the repetitions until a loop is long compared with a reading of the clock. A visit
+ * ends when its median is known to 2 % (--precision), or when its time is up.
  *
  * Written: a line a row after its last visit (columns.c): the mean of the visits' medians.
+ *
+ * Source: the synchronisation part of the EPCC suite (common/coarray/coarray.h).
  */
 #include "common/work/work.h"
 #include "common/job/node_order.h"
@@ -32,12 +32,11 @@
 
 #define AUTO_DELAY_NS 100.0
 
-/* A loop takes about this long, or longer where the clock is slow: it is seldom interrupted then (a
-   virtual machine may be, 15,000 times a second). */
+/* Duration of a loop, longer on slow clocks: short, since virtual machines may be interrupted
+   15,000 times a second. */
 #define LOOP_NS 5000.0
 
-/* Where ranks take turns, a loop takes this long: for all but slow synchronisations it has all its
-   repetitions. Which rank has the lock first, and in which order others follow, must not count. */
+/* Duration of a loop in which ranks take turns: long, so that the order of ranks doesn't count. */
 #define TURNS_NS 10e6
 
 struct syncbench {
@@ -53,8 +52,8 @@ struct syncbench {
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
-/* Sets what --outer asks of the run's settings and, under the mean, the specification's numbers for
-   options that weren't given. Local; rank 0. */
+/* Applies --outer and, under the mean, the specification's numbers for options that weren't given.
+   Local; rank 0. */
 static void settle(struct syncbench_parameters *p, struct bc_run *run)
 {
     const bool specified = run->settings.estimator == BC_MEAN;
@@ -69,7 +68,7 @@ static void settle(struct syncbench_parameters *p, struct bc_run *run)
         run->settings.warmup = 1;
 }
 
-/* Checks processes and types; settles how often loops are timed. */
+/* Checks processes and types, and applies the numbers of loops. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct syncbench_parameters *const p = &((struct syncbench *)state)->parameters;
@@ -96,9 +95,9 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
                         name, lacks, ranks);
 }
 
-/* ---- what all rows share --------------------------------------------------------------------- */
+/* ---- state shared by all rows ---------------------------------------------------------------- */
 
-/* The delay's units, the same on all ranks: --delay's, or AUTO_DELAY_NS on rank 0. Collective. */
+/* Returns the delay's units, the same on all ranks. Collective. */
 static uint64_t find_delay(const struct syncbench_parameters *p)
 {
     if (p->delay_units >= 0)
@@ -109,8 +108,8 @@ static uint64_t find_delay(const struct syncbench_parameters *p)
     return units;
 }
 
-/* Writes this rank's neighbours and returns their number. The rule of pairs is for ranks ordered by
-   node; rings and grids are MPI_COMM_WORLD's, as a program has them. Local. */
+/* Writes this rank's neighbours and returns their number. Pairs are of ranks ordered by node; rings
+   and grids are MPI_COMM_WORLD's. Local. */
 static int find_neighbours(const struct syncbench *bench, enum syncbench_set set, int n)
 {
     const struct bc_job *const job = &bench->run->job;
@@ -137,7 +136,7 @@ static void destroy_windows(struct syncbench *bench)
     bc_coarray_destroy(&bench->team.coarray);
 }
 
-/* With more ranks than processors making windows takes longer than most rows. */
+/* Skipped in oversubscribed jobs, in which new windows take longer than most rows. */
 static void renew(struct syncbench *bench)
 {
     if (bench->run->job.oversubscribed)
@@ -146,8 +145,7 @@ static void renew(struct syncbench *bench)
     create_windows(bench);
 }
 
-/* Lists the rows of the chosen types and notes those that are left out. Returns whether there are
-   pairs. */
+/* Lists the rows of the chosen types and notes missing types. True if there are pairs. */
 static bool list_rows(const struct syncbench *bench)
 {
     const struct syncbench_parameters *const p = &bench->parameters;
@@ -202,13 +200,12 @@ static void close_syncbench(struct syncbench *bench)
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-/* A kind that need not wait is checked without --check, too. */
 static bool is_checked(const struct bc_run *run, const struct syncbench_kind *kind)
 {
     return kind->may_not_wait || (run->settings.check && kind->set != SYNCBENCH_NOBODY);
 }
 
-/* `repetitions`, where ranks take turns lowered to a multiple of the ranks; at least one turn. */
+/* Returns the repetitions as a multiple of `step`, at least one `step`. */
 static int64_t whole_turns(int64_t repetitions, int64_t step)
 {
     const int64_t steps = repetitions / step;
@@ -234,9 +231,8 @@ static struct bc_quantities quantities_of(const struct syncbench *bench,
     };
 }
 
-/* Times a loop. Where ranks take turns, each makes its share of them; in the reference loop rank 0
-   makes all. Turns are timed from the release on, since the first rank may keep the lock as long as
-   it has turns while others wait: the slowest rank's time is that of all turns, in any order. */
+/* Times a loop. If ranks take turns, each makes its share; in the reference loop rank 0 makes all
+   turns. Turns are timed from the release on, so the slowest rank's time is that of all turns. */
 static void time_loop(const struct syncbench *bench, struct bc_round *round, int quantity,
                       const struct syncbench_kind *kind, struct syncbench_team *team)
 {
@@ -285,7 +281,6 @@ static void measure(struct syncbench *bench, struct bc_visit *visit)
     bc_images_destroy(&team->images);
 }
 
-/* Ranks that a kind doesn't let wait are no error where MPI allows that, but worth a note. */
 static void write_row(struct bc_run *run, struct syncbench_row *row)
 {
     const struct syncbench_kind *const kind = row->kind;

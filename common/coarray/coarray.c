@@ -36,8 +36,8 @@ MPI_Win bc_window_create(MPI_Comm comm, int64_t count, int unit_bytes, double **
     return window;
 }
 
-/* Ends the job without the unified memory model; an MPI library that doesn't say which one it has
-   is assumed to have it. */
+/* Ends the job without the unified memory model. An MPI library that doesn't report its model is
+   assumed to have it. */
 static void require_unified_model(MPI_Win window)
 {
     int *model;
@@ -49,7 +49,6 @@ static void require_unified_model(MPI_Win window)
 
 /* ---- coarrays -------------------------------------------------------------------------------- */
 
-/* A window on memory of the caller's. */
 static MPI_Win window_on(MPI_Comm comm, int64_t count, double *values)
 {
     MPI_Win window;
@@ -113,8 +112,8 @@ void bc_coarray_get(const struct bc_coarray *coarray, int target, int64_t displa
 
 /* ---- synchronisation ------------------------------------------------------------------------- */
 
-/* Completes this rank's stores, puts and gets. When it has synchronised with other ranks, another
-   MPI_Win_sync makes its later loads see what is in its part. */
+/* Completes this rank's stores, puts and gets. After a synchronisation with other ranks, another
+   MPI_Win_sync makes their data visible to later loads. */
 static void complete(const struct bc_coarray *coarray)
 {
     BC_MPI(MPI_Win_sync(coarray->window));
@@ -189,10 +188,9 @@ void bc_mutex_create(struct bc_mutex *mutex, MPI_Comm comm)
 
 void bc_mutex_destroy(struct bc_mutex *mutex) { BC_MPI(MPI_Win_free(&mutex->window)); }
 
-/* MPI_Win_lock may return before the lock is held: MPI only promises that accesses to the window
-   happen under it (MPI 3.1, 11.5.3), and Open MPI's osc/pt2pt and MPICH before ch4 do just that. So
-   one access is made and completed; a flush alone would have nothing to complete and promise
-   nothing. A get is the cheapest access. */
+/* MPI_Win_lock may return before the lock is held: MPI promises only that accesses happen under it
+   (MPI 3.1, 11.5.3), and Open MPI's osc/pt2pt and MPICH before ch4 do that. A get is the cheapest
+   access; a flush without an access promises nothing. */
 void bc_mutex_lock(struct bc_mutex *mutex)
 {
     BC_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, MUTEX_HOME, 0, mutex->window));
@@ -204,16 +202,12 @@ void bc_mutex_unlock(struct bc_mutex *mutex) { BC_MPI(MPI_Win_unlock(MUTEX_HOME,
 
 /* ---- mutual exclusion by a queue ------------------------------------------------------------- */
 
-/* The values in each rank's part of the window, so far apart that no two are in a cache line of any
-   processor (256 bytes on A64FX), and accesses to one don't disturb a rank that polls another. A
-   constant, since all ranks must agree on it.
-
-   The part begins with zeros and is only ever swapped or added to. A rank may load a value while
-   another rank changes it, but not store it: a library may write a value twice (Open MPI 4.1.4
-   does, by the C library's copy of eight bytes), and a zero stored in between would be lost. So
-   nothing is cleared, and old values are told from new ones by their turn. MPI doesn't promise that
-   an aligned eight-byte load sees a value whole; libraries and processors that have MPI_INT64_T
-   atomics do. */
+/* Places in each rank's part of the window, on cache lines of their own (256 bytes on A64FX). A
+   constant, since all ranks must agree on it. The part begins with zeros and is only swapped or
+   added to. A rank may load a value while another rank changes it, but not store it: Open MPI 4.1.4
+   writes values twice, and a zero stored in between would be lost. So old values are told from new
+   values by their turn. MPI doesn't promise that an aligned eight-byte load is whole; libraries and
+   processors with MPI_INT64_T atomics do. */
 #define NOBODY 0
 enum {
     NEXT = 0,     /* an entry: this rank's turn, and the rank that follows it in the queue */
@@ -243,7 +237,7 @@ void bc_queue_lock_create(struct bc_queue_lock *lock, MPI_Comm comm)
 
 void bc_queue_lock_destroy(struct bc_queue_lock *lock) { bc_coarray_destroy(&lock->part); }
 
-/* Changes a value at a rank; returns the value before that. */
+/* Changes a value at a rank; returns the old value. */
 static int64_t change(const struct bc_queue_lock *lock, int rank, int place, int64_t value,
                       MPI_Op how)
 {
@@ -253,7 +247,7 @@ static int64_t change(const struct bc_queue_lock *lock, int rank, int place, int
     return before;
 }
 
-/* Makes `entry` the end of the queue; returns the end before that. */
+/* Makes `entry` the end of the queue; returns the old end. */
 static int64_t swap_last(const struct bc_queue_lock *lock, int64_t entry)
 {
     return change(lock, MUTEX_HOME, LAST, entry, MPI_REPLACE);
@@ -265,7 +259,6 @@ static void tell_next(const struct bc_queue_lock *lock, int64_t entry, int next)
     change(lock, rank_of(entry), NEXT, make_entry(turn_of(entry), next), MPI_REPLACE);
 }
 
-/* Loads a value of this rank's part; MPI_Win_sync orders the load. */
 static int64_t look(const struct bc_queue_lock *lock, int place)
 {
     return atomic_load_explicit(&lock->own[place], memory_order_relaxed);
@@ -281,8 +274,8 @@ static bool is_granted(const struct bc_queue_lock *lock)
     return look(lock, GRANTED) == lock->waits;
 }
 
-/* Waits for another rank to write here. Polls this rank's memory, which costs other ranks nothing;
-   but where the network doesn't write by itself this rank has to be in MPI calls, so it probes. */
+/* Waits until another rank has written here. Polls this rank's memory, and probes, since some
+   networks write only inside MPI calls of the target. */
 static void await(const struct bc_queue_lock *lock, bool (*has_come)(const struct bc_queue_lock *))
 {
     int ignored;
@@ -291,7 +284,7 @@ static void await(const struct bc_queue_lock *lock, bool (*has_come)(const struc
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, lock->part.comm, &ignored, MPI_STATUS_IGNORE));
         BC_MPI(MPI_Win_sync(lock->part.window));
     }
-    /* From here on this rank sees what the other rank stored before it wrote that. */
+    /* This rank sees the stores that precede the other rank's write. */
     BC_MPI(MPI_Win_sync(lock->part.window));
 }
 
@@ -309,10 +302,8 @@ void bc_queue_lock_acquire(struct bc_queue_lock *lock)
     await(lock, is_granted);
 }
 
-/* The paper's release without compare-and-swap (its algorithm 6). Compare-and-swap must not be
-   mixed with other operations on the same value unless the window's accumulate_ops says so, which
-   has no value for that (MPI 3.1, 11.2.1), and it crashes in Open MPI 4.1
-   (docs/clusters.md). */
+/* The paper's algorithm 6, without compare-and-swap: MPI forbids mixing it with other operations on
+   a value (MPI 3.1, 11.2.1), and it crashes in Open MPI 4.1 (docs/clusters.md). */
 void bc_queue_lock_release(struct bc_queue_lock *lock)
 {
     /* The paper's word: the last of the ranks that came while LAST was NOBODY. */
@@ -322,8 +313,8 @@ void bc_queue_lock_release(struct bc_queue_lock *lock)
         const int64_t last = swap_last(lock, NOBODY);
         if (last == make_entry(lock->turn, lock->rank))
             return;
-        /* Other ranks have come, so their queue is put back. A rank that came in between found
-           NOBODY and holds the lock; these ranks wait for the last one that came in between. */
+        /* Other ranks have come: put their queue back. It follows the last rank that came in
+           between, found NOBODY, and holds the lock. */
         usurper = swap_last(lock, last);
     }
     await(lock, has_next);

@@ -1,30 +1,28 @@
 /*
- * Coarrays for C: a window that every rank can read and write on every other rank, and the
- * synchronisations of Fortran coarrays, on top of MPI-3. Benchmarks follow the EPCC Fortran coarray
- * micro-benchmark suite: D. Henty, "A Parallel Benchmark Suite for Fortran Coarrays", Applications,
- * Tools and Techniques on the Road to Exascale Computing, IOS Press, 2012.
+ * Coarrays for C: a window that every rank can read and write on every rank, and the
+ * synchronisations of Fortran coarrays, on MPI-3. After D. Henty, "A Parallel Benchmark Suite for
+ * Fortran Coarrays", Applications, Tools and Techniques on the Road to Exascale Computing, IOS
+ * Press, 2012 (the EPCC suite).
  *
- *   Fortran               here
- *   x(...)[image] = ...   bc_coarray_put
- *   ... = x(...)[image]   bc_coarray_get
- *   sync all              bc_sync_all
- *   sync images(list)     bc_sync_images
- *   sync memory           bc_sync_memory
- *   lock, unlock          bc_mutex_lock, bc_mutex_unlock
- *   critical              bc_queue_lock_acquire, bc_queue_lock_release
+ *     Fortran               here
+ *     x(...)[image] = ...   bc_coarray_put
+ *     ... = x(...)[image]   bc_coarray_get
+ *     sync all              bc_sync_all
+ *     sync images(list)     bc_sync_images
+ *     sync memory           bc_sync_memory
+ *     lock, unlock          bc_mutex_lock, bc_mutex_unlock
+ *     critical              bc_queue_lock_acquire, bc_queue_lock_release
  *
- * Images are ranks, counted from 0. Data is double precision; displacements, counts and strides are
- * in doubles. A put or get is only started: the data has arrived after this rank's next
- * synchronisation through the same coarray, and until then neither end may be accessed. What a rank
- * put or stored before it synchronised with another rank is visible there after that, and on ranks
- * that synchronise with that rank later; nothing else is ordered (Fortran 2008, 8.5.2, "segments").
+ * Images are ranks, counted from 0. Data is double precision; displacements and counts are in
+ * doubles. A put or get is only started: neither end may be accessed before this rank's next
+ * synchronisation through the same coarray. Data that a rank put or stored before it synchronised
+ * with another rank is visible there afterwards (Fortran 2008, 8.5.2, "segments").
  *
- * Where the network can't serve a put, a get or a lock by itself, its target does, and only while
- * the target is in an MPI call. Needs windows with the unified memory model.
+ * If the network can't serve a put, a get or a lock, its target serves it, inside MPI calls only.
+ * Windows need the unified memory model.
  *
- * With Open MPI before 5.0, coarrays, mutexes and queue locks of communicators without a common
- * rank must be created one after the other, with a barrier of all ranks in between: on one node the
- * library mixes up their windows, or creates none (docs/clusters.md).
+ * With Open MPI before 5.0, create coarrays, mutexes and queue locks of communicators without a
+ * common rank one after the other, with a barrier of all ranks in between (docs/clusters.md).
  */
 #pragma once
 
@@ -33,8 +31,8 @@
 
 enum bc_coarray_sync {
     BC_SYNC_ALL,
-    BC_SYNC_IMAGES, /* of neighbours, or of a pair */
-    BC_SYNC_NONE,   /* the messages themselves; as an option: both of these */
+    BC_SYNC_IMAGES, /* neighbours, or a pair */
+    BC_SYNC_NONE,   /* none of them; as an option: both */
     BC_SYNCS
 };
 extern const char *const bc_sync_names[BC_SYNCS]; /* "all", "images", "none" */
@@ -50,32 +48,31 @@ struct bc_coarray {
    ranks. Collective. */
 void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count);
 
-/* The same with each rank's part in memory of the caller's, of bc_window_bytes(count) bytes, which
-   may lie on a device; the caller frees it after bc_coarray_destroy. NULL, on all ranks: as above.
-   Both end the job where the MPI library has no unified memory model for the memory. */
+/* Puts each rank's part into memory of the caller, of bc_window_bytes(count) bytes, which may lie
+   on a device; the caller frees it after bc_coarray_destroy. NULL, on all ranks: allocates as
+   above. Both end the job if the MPI library has no unified memory model. */
 void bc_coarray_create_on(struct bc_coarray *coarray, MPI_Comm comm, int64_t count, double *values);
 
 void bc_coarray_destroy(struct bc_coarray *coarray);
 
-/* The bytes of the whole pages, at least one, that hold `count` values. Windows should have that
-   size, since MPICH 4.0.2 puts data for a smaller window elsewhere
-   (docs/clusters.md). Local. */
+/* Returns the bytes of the whole pages, at least one, that hold `count` values: MPICH 4.0.2 puts
+   data for a smaller window elsewhere (docs/clusters.md). Local. */
 MPI_Aint bc_window_bytes(int64_t count);
 
 /* Allocates a window of that size, filled with zeros, whose displacements are in unit_bytes.
    Collective. */
 MPI_Win bc_window_create(MPI_Comm comm, int64_t count, int unit_bytes, double **values);
 
-/* Starts to copy `count` elements from `source` to `displacement` in the part of `target`, or from
-   there to `destination`; `target` may be this rank. The type is MPI_DOUBLE, of which more than 1
-   GiB makes several transfers, or, with a count of 1, that of a section, whose gaps are equal at
-   both ends and are not written: see bc_type_repeat and bc_type_box. Local. */
+/* Start to copy `count` elements from `source` to `displacement` in the part of `target`, or from
+   there to `destination`; `target` may be this rank. The type is MPI_DOUBLE, split into transfers
+   of at most 1 GiB, or, with a count of 1, a section with equal gaps at both ends (bc_type_repeat,
+   bc_type_box). Local. */
 void bc_coarray_put(const struct bc_coarray *coarray, int target, int64_t displacement,
                     const double *source, int64_t count, MPI_Datatype type);
 void bc_coarray_get(const struct bc_coarray *coarray, int target, int64_t displacement,
                     double *destination, int64_t count, MPI_Datatype type);
 
-/* Completes this rank's transfers and waits for no other rank. Local. */
+/* Completes this rank's transfers. Local. */
 void bc_sync_memory(const struct bc_coarray *coarray);
 
 /* Completes this rank's transfers and returns when all ranks have called it. Collective over the
@@ -98,8 +95,8 @@ void bc_images_destroy(struct bc_images *images);
 enum { BC_IMAGES_TAG = 99 };
 void bc_images_meet(struct bc_images *images, MPI_Comm comm);
 
-/* Completes this rank's transfers, meets the ranks of the set, and returns when each of these has
-   called it as often with sets that contain this rank. Other ranks take no part. */
+/* Completes this rank's transfers, meets the ranks of the set, and returns when each of them has
+   called it with sets that contain this rank. Other ranks take no part. */
 void bc_sync_images(const struct bc_coarray *coarray, struct bc_images *images);
 
 /* Mutual exclusion among the ranks of a communicator: an exclusive lock of a window on rank 0. */
@@ -112,19 +109,15 @@ struct bc_mutex {
 void bc_mutex_create(struct bc_mutex *mutex, MPI_Comm comm);
 void bc_mutex_destroy(struct bc_mutex *mutex);
 
-/* Not recursive. Neither completes transfers: call bc_sync_memory before the unlock for what the
-   next holder is to see in a coarray. Local. */
+/* Not recursive. Neither completes transfers: call bc_sync_memory before the unlock. Local. */
 void bc_mutex_lock(struct bc_mutex *mutex);
 void bc_mutex_unlock(struct bc_mutex *mutex);
 
-/* Mutual exclusion among the ranks of a communicator, by atomic operations on windows: ranks that
-   wait form a queue whose last entry rank 0 keeps, and each polls its own memory until the rank
-   before it hands over (the "MCS lock" with swap only: J. M. Mellor-Crummey and M. L. Scott,
-   "Algorithms for scalable synchronization on shared-memory multiprocessors", ACM Transactions on
-   Computer Systems 9(1), 1991). An acquisition of a free lock takes one swap, and its release takes
-   another, both at rank 0; an acquisition that has to wait takes two, and the lock is handed over
-   by one. First come, first served, unless a rank comes while a release finds out whether it is the
-   last. */
+/* Mutual exclusion by atomic operations on windows: waiting ranks form a queue whose last entry
+   rank 0 keeps, and each polls its own memory until the rank before it hands over (the "MCS lock"
+   with swap only: J. M. Mellor-Crummey and M. L. Scott, "Algorithms for scalable synchronization on
+   shared-memory multiprocessors", ACM Transactions on Computer Systems 9(1), 1991). First come,
+   first served, unless a rank comes during a release. */
 struct bc_queue_lock {
     struct bc_coarray part; /* its communicator is probed to make progress */
     _Atomic int64_t *own;   /* this rank's part of it */
@@ -137,7 +130,6 @@ struct bc_queue_lock {
 void bc_queue_lock_create(struct bc_queue_lock *lock, MPI_Comm comm);
 void bc_queue_lock_destroy(struct bc_queue_lock *lock);
 
-/* As bc_mutex_lock and bc_mutex_unlock. A rank that waits makes MPI calls meanwhile, so that it
-   serves the transfers of other ranks. */
+/* As bc_mutex_lock and bc_mutex_unlock. A waiting rank serves transfers of other ranks. */
 void bc_queue_lock_acquire(struct bc_queue_lock *lock);
 void bc_queue_lock_release(struct bc_queue_lock *lock);

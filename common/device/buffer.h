@@ -7,7 +7,7 @@
 /* For bc_buffer_set_functions. */
 extern const struct bc_buffer_functions bc_device_buffer_functions;
 
-/* Copies the first `bytes` bytes between two buffers of one device, as bc_device_copy does. */
+/* Copies the first `bytes` bytes between buffers of one device, as bc_device_copy does. */
 static inline void bc_buffer_copy(const struct bc_buffer *to, const struct bc_buffer *from,
                                   size_t bytes)
 {

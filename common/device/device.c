@@ -16,7 +16,7 @@ struct bc_device {
     struct bc_driver driver;
     struct bc_device_facts facts;
     int handle;   /* the driver's, of the device */
-    bool is_used; /* this process's, to be given back */
+    bool is_used; /* to be released */
     void *module;
     void *move, *compare, *gather, *scatter, *compute; /* the kernels */
     void *stream;                                      /* all kernels run on it */
@@ -26,7 +26,6 @@ struct bc_device {
 
 /* ---- errors ---------------------------------------------------------------------------------- */
 
-/* Ends the job where a call of the driver fails. */
 #define CHECK(device, call) check(device, call, #call)
 
 static void check(const struct bc_device *device, int error, const char *call)
@@ -38,13 +37,13 @@ static void check(const struct bc_device *device, int error, const char *call)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The node of the processors next to the device, from the system's files. */
+/* Returns the NUMA node next to the device, from the system's files. */
 static int numa_node_of(const char *pci)
 {
     char path[128], line[32] = "-1";
     snprintf(path, sizeof path, "/sys/bus/pci/devices/%s/numa_node", pci);
     for (char *c = path; *c != '\0'; c++)
-        *c = (char)tolower((unsigned char)*c); /* the driver writes the number in capitals */
+        *c = (char)tolower((unsigned char)*c); /* the driver uses capitals */
     FILE *const file = fopen(path, "r");
     if (file == NULL)
         return -1;
@@ -54,7 +53,6 @@ static int numa_node_of(const char *pci)
     return line[0] != '\0' ? (int)strtol(line, NULL, 10) : -1;
 }
 
-/* The driver's error, or 0. */
 static int describe(struct bc_device *device)
 {
     const struct bc_driver *const driver = &device->driver;
@@ -90,7 +88,7 @@ static int make_kernels(struct bc_device *device)
 
 static int make_stream(struct bc_device *device)
 {
-    enum { NON_BLOCKING = 1 }; /* doesn't wait for the stream that a library may use as default */
+    enum { NON_BLOCKING = 1 }; /* independent of the default stream */
     const struct bc_driver *const driver = &device->driver;
     int error = driver->create_stream(&device->stream, NON_BLOCKING);
     if (error == 0)
@@ -102,7 +100,7 @@ static int make_stream(struct bc_device *device)
     return error;
 }
 
-/* Whether there is a device of that number, which becomes this process's. */
+/* Opens device `number` for this process. False with the reason. */
 static bool choose(struct bc_device *device, int number, int node_rank, char *reason)
 {
     struct bc_device_facts *const facts = &device->facts;
@@ -127,8 +125,8 @@ static bool choose(struct bc_device *device, int number, int node_rank, char *re
     if (error == 0)
         error = make_stream(device);
     if (error != 0)
-        snprintf(reason, BC_DEVICE_REASON_LENGTH, "the %s driver says of device %d: %s (%d)",
-                 driver->library, facts->number, bc_driver_error(driver, error), error);
+        snprintf(reason, BC_DEVICE_REASON_LENGTH, "device %d: the %s driver reports %s (%d)",
+                 facts->number, driver->library, bc_driver_error(driver, error), error);
     return error == 0;
 }
 
@@ -198,8 +196,8 @@ void bc_device_copy(struct bc_device *device, void *to, const void *from, size_t
     CHECK(device, bc_driver_copy(&device->driver, to, from, bytes));
 }
 
-/* A copy from memory that isn't pinned may return before the device has all of it: kernels on a
-   stream of their own would read old data. Copies are on the driver's own stream, NULL. */
+/* Waits for copies, which are on the driver's own stream, NULL: a copy from memory that isn't
+   pinned may return early, and kernels on another stream would read old data. */
 static void wait_for_copies(const struct bc_device *device)
 {
     CHECK(device, device->driver.synchronize(NULL));
@@ -214,7 +212,7 @@ static void launch(struct bc_device *device, void *kernel, unsigned groups, unsi
                                         arguments, NULL));
 }
 
-/* Launches a kernel of one thread a value, or fewer that go round. */
+/* Launches one thread a value, or fewer threads with several values each. */
 static void launch_for(struct bc_device *device, void *kernel, size_t count, void **arguments)
 {
     const size_t groups = (count + THREADS - 1) / THREADS;

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The error of a library that lacks a function, as both number it. */
+/* The error for a missing function, in both libraries. */
 enum { NOT_FOUND = 500 };
 
 /* ---- loading --------------------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ static const struct name hip_names[] = {
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
-/* Fills in the pointers of `functions`. The first name that the library doesn't have, else NULL. */
+/* Fills in the pointers of `functions`. Returns the first missing name, or NULL. */
 static const char *look_up(void *handle, const struct name *names, size_t count, void *functions)
 {
     for (size_t i = 0; i < count; i++) {
@@ -49,7 +49,7 @@ static const char *look_up(void *handle, const struct name *names, size_t count,
 
 static bool is_cuda(const struct bc_driver *driver) { return driver->cuda_use != NULL; }
 
-/* Why no device of the library can be used; false if one can. */
+/* True, with the reason, if no device of the library can be used. */
 static bool refuses(struct bc_driver *driver, const char *missing, char *reason, size_t length)
 {
     int error = 0, devices = 0;
@@ -57,7 +57,7 @@ static bool refuses(struct bc_driver *driver, const char *missing, char *reason,
         snprintf(reason, length, "the %s driver has no function %s: install a newer one",
                  driver->library, missing);
     else if ((error = driver->start(0)) != 0 || (error = driver->count(&devices)) != 0)
-        snprintf(reason, length, "the %s driver says: %s (%d)", driver->library,
+        snprintf(reason, length, "the %s driver reports %s (%d)", driver->library,
                  bc_driver_error(driver, error), error);
     else if (devices == 0)
         snprintf(reason, length, "the %s driver has no device", driver->library);
@@ -113,7 +113,7 @@ void bc_driver_release(const struct bc_driver *driver, int device)
         driver->cuda_release(device);
 }
 
-enum { ANY_KIND = 4 }; /* of HIP: the library finds out where both ends lie */
+enum { ANY_KIND = 4 }; /* HIP finds out where both ends lie */
 
 int bc_driver_copy(const struct bc_driver *driver, void *to, const void *from, size_t bytes)
 {
@@ -152,7 +152,7 @@ static const struct name compiler_names[] = {
 #undef ROW
 };
 
-/* The code that the compiler makes of bc_kernels_hip, freed by the caller; NULL with the error. */
+/* Compiles bc_kernels_hip; the caller frees the code. NULL with the error. */
 static char *compile(const struct compiler *compiler, int *error)
 {
     void *program = NULL;

@@ -1,12 +1,12 @@
 /*
- * The driver of GPUs: NVIDIA's (CUDA's driver API, libcuda.so.1) or AMD's (HIP, libamdhip64.so,
- * with libhiprtc.so, which compiles kernels). The libraries are loaded at run time: nothing of them
- * is needed to build, and a program that uses no device never loads them.
+ * Driver of GPUs: NVIDIA's CUDA driver API (libcuda.so.1), or AMD's HIP (libamdhip64.so, and
+ * libhiprtc.so, which compiles kernels). The libraries are loaded at run time, by programs that use
+ * a device.
  *
- * Both libraries have the same functions under other names, and take the same arguments as
- * registers hold them: device addresses are pointers here. What differs is in driver.c. The
- * declarations are our own, after "CUDA Driver API" (NVIDIA, version 13.0) and "HIP Runtime API
- * Reference" (AMD, version 6.4). Functions return 0, or the library's error.
+ * Both libraries have the same functions under other names, with the same arguments in registers:
+ * device addresses are pointers here. driver.c contains the differences. The declarations follow
+ * "CUDA Driver API" (NVIDIA, version 13.0) and "HIP Runtime API Reference" (AMD, version 6.4).
+ * Functions return 0 or the library's error.
  */
 #pragma once
 
@@ -49,7 +49,7 @@
               unsigned block_y, unsigned block_z, unsigned shared_bytes, void *stream,             \
               void **arguments, void **extra))
 
-/* FUNCTION(member, name, result, arguments): those that differ. */
+/* FUNCTION(member, name, result, arguments), of one library. */
 #define BC_CUDA_FUNCTIONS(FUNCTION)                                                                \
     FUNCTION(cuda_retain, "cuDevicePrimaryCtxRetain", int, (void **context, int device))           \
     FUNCTION(cuda_release, "cuDevicePrimaryCtxRelease_v2", int, (int device))                      \
@@ -83,33 +83,33 @@ struct bc_driver {
 #define BC_DRIVER_MEMBER(member, cuda, hip, arguments) int(*member) arguments;
     BC_DRIVER_FUNCTIONS(BC_DRIVER_MEMBER)
 #undef BC_DRIVER_MEMBER
-    /* Those of the other library are NULL. */
+    /* Functions of the other library are NULL. */
 #define BC_DRIVER_MEMBER(member, name, result, arguments) result(*member) arguments;
     BC_CUDA_FUNCTIONS(BC_DRIVER_MEMBER)
     BC_HIP_FUNCTIONS(BC_DRIVER_MEMBER)
 #undef BC_DRIVER_MEMBER
 };
 
-/* Loads the first library that is there, and starts it. False with a text of at most `length`
-   characters that says why: no library, one without a function, or no device. Local. */
+/* Loads and starts the first library that is there. False with a reason of at most `length`
+   characters. Local. */
 bool bc_driver_open(struct bc_driver *driver, char *reason, size_t length);
 void bc_driver_close(struct bc_driver *driver);
 
-/* Makes the device the calling thread's: on CUDA by its primary context, which an MPI library's own
-   CUDA calls use, too. bc_driver_release gives that back. Local. */
+/* Selects the device for the calling thread, with CUDA by its primary context, which an MPI library
+   shares. bc_driver_release returns it. Local. */
 int bc_driver_use(const struct bc_driver *driver, int device);
 void bc_driver_release(const struct bc_driver *driver, int device);
 
-/* Copies between any two kinds of memory. On return what the host needs is done: the source may be
-   written, a destination on the host read. Local. */
+/* Copies between any memory. On return the host may reuse the source and read the destination.
+   Local. */
 int bc_driver_copy(const struct bc_driver *driver, void *to, const void *from, size_t bytes);
 
-/* Starts such a copy on a stream. A copy of host memory that isn't pinned may return late. */
+/* Starts a copy on a stream. With host memory that isn't pinned it may return late. */
 int bc_driver_copy_later(const struct bc_driver *driver, void *to, const void *from, size_t bytes,
                          void *stream);
 
 /* Makes the module of kernels.h. */
 int bc_driver_load_kernels(const struct bc_driver *driver, void **module);
 
-/* The library's text of an error; valid until the driver is closed. */
+/* Returns the library's text of an error; valid until the driver is closed. */
 const char *bc_driver_error(const struct bc_driver *driver, int error);

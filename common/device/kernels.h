@@ -1,20 +1,18 @@
 /*
- * The kernels of device.c, as text that the driver compiles when it loads them: PTX (NVIDIA,
- * "Parallel Thread Execution ISA", version 6.0) and HIP's C++. Both texts have the same kernels:
+ * Kernels of device.c, as text that the driver compiles: PTX (NVIDIA, "Parallel Thread Execution
+ * ISA", version 6.0) and HIP's C++.
  *
- *   move(to, from, count)             copies `count` values of 8 bytes
- *   compare(a, b, count, differ)      sets *differ to 1 if two values of 8 bytes differ
- *   gather(to, from, places, count)   to[i] = from[places[i]], of values of 8 bytes
- *   scatter(to, from, places, count)  to[places[i]] = from[i]
+ *     move(to, from, count)             copies `count` values of 8 bytes
+ *     compare(a, b, count, differ)      sets *differ to 1 if two values differ
+ *     gather(to, from, places, count)   to[i] = from[places[i]]
+ *     scatter(to, from, places, count)  to[places[i]] = from[i]
+ *     compute(out, steps)               a chain of `steps` dependent multiply-adds, in one thread
  *
- * They take every thread's share in turns, so any grid does. And for one thread
- *
- *   compute(out, steps)               a chain of `steps` multiply-adds, each of which needs the one
- * before
+ * The first four work with any grid.
  */
 #pragma once
 
-/* Where a thread begins (%rd0) and how far it goes on (%rd1), in bytes. */
+/* First value (%rd0) and stride (%rd1) of a thread, in bytes. */
 #define BC_PTX_SHARE                                                                               \
     "  mov.u32 %r0, %ctaid.x;  mov.u32 %r1, %ntid.x;  mov.u32 %r2, %tid.x;\n"                      \
     "  mov.u32 %r3, %nctaid.x;\n"                                                                  \
@@ -22,8 +20,8 @@
     "  shl.b64 %rd0, %rd0, 3;\n"                                                                   \
     "  mul.wide.u32 %rd1, %r1, %r3;  shl.b64 %rd1, %rd1, 3;\n"
 
-/* `source` and `destination` are where a value lies, in bytes: %rd0, where the thread is, or %rd6,
-   what the list of places says there. */
+/* `source` and `destination` are offsets in bytes: %rd0, the thread's, or %rd6, from the list of
+   places. */
 #define BC_PTX_INDIRECT(name, source, destination)                                                 \
     ".visible .entry commcost_" name "(.param .u64 to, .param .u64 from, .param .u64 places,\n"    \
     "                                  .param .u64 count)\n"                                       \

@@ -19,7 +19,7 @@ static const char *const kinds[] = {"host", "pinned", "device", "managed"};
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* The kind that the first `length` characters name; KINDS: none. */
+/* Returns the kind that the first `length` characters name; KINDS: none. */
 static int kind_of(const char *word, size_t length)
 {
     int kind = 0;
@@ -50,8 +50,8 @@ bool bc_memory_complete(struct bc_memory_options *options, struct bc_error *erro
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* How many ranks of the node use this rank's device, by its place on the bus: each rank may see
-   other devices. Collective. */
+/* Counts the ranks of the node on this rank's device, by its place on the bus: ranks may see
+   different devices. Collective. */
 static int ranks_on_device(const struct bc_run *run, const struct bc_device *device)
 {
     enum { LENGTH = sizeof bc_device_facts(device)->pci };
@@ -65,7 +65,7 @@ static int ranks_on_device(const struct bc_run *run, const struct bc_device *dev
     return ranks;
 }
 
-/* What would do without a device. */
+/* Returns options that need no device. */
 static const char *without_device(const struct bc_memory_options *options)
 {
     if (!options->works)
@@ -73,7 +73,7 @@ static const char *without_device(const struct bc_memory_options *options)
     return bc_memory_is_host(options->of) ? "--work=host" : "--memory=host --work=host";
 }
 
-/* Why this rank can't use its device, and what would do; false if it can. */
+/* True, with the reason and the remedy, if this rank can't use its device. */
 static bool is_refused(const struct bc_memory_options *options, const struct bc_device *device,
                        double bytes, const char *advice, const char *reason, char *text,
                        size_t length)
@@ -120,7 +120,7 @@ struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_opti
 
 /* ---- the staged counterpart ------------------------------------------------------------------ */
 
-/* A gain or a loss below this is none, in percent. */
+/* Gains and losses below this are none, in percent. */
 #define THRESHOLD_PCT 2.0
 
 struct bc_staged bc_staged_of(const struct bc_memory_options *options,
@@ -156,7 +156,6 @@ static const struct bc_column staged_columns[] = {
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
-/* Appends columns of a struct that lies at `at`. */
 static void append(struct bc_column *columns, size_t *count, const struct bc_column *more,
                    size_t more_count, size_t at)
 {
@@ -183,9 +182,9 @@ const struct bc_table *bc_memory_table(const struct bc_table *own, size_t at, co
     return bc_table_with_key(&table, memory);
 }
 
-/* ---- what is said ---------------------------------------------------------------------------- */
+/* ---- notes ----------------------------------------------------------------------------------- */
 
-/* The function of this name, if the MPI library has it. */
+/* Sets `function` to the MPI library's function of this name. False without it. */
 static bool mpi_has(const char *name, void *function)
 {
     void *const all = dlopen(NULL, RTLD_NOW);
@@ -194,7 +193,7 @@ static bool mpi_has(const char *name, void *function)
     return symbol != NULL;
 }
 
-/* What the MPI library says of device memory, by the extensions of Open MPI and MPICH. */
+/* Returns the MPI library's claim about device memory, by extensions of Open MPI and MPICH. */
 static const char *claim(const char *library)
 {
     enum { MPICH_CUDA = 0, MPICH_HIP = 2 };
@@ -210,7 +209,7 @@ static const char *claim(const char *library)
     return "claims nothing about GPU buffers";
 }
 
-/* A note of the kinds of memory that the library says it takes, by MPI 4.1's info key. */
+/* Notes the kinds of memory that the library claims to take, by MPI 4.1's info key. */
 static void note_kinds(struct bc_output *output)
 {
 #if MPI_VERSION >= 4

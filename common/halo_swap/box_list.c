@@ -7,8 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Whether extents are at least 1 and the array has no more than BC_ELEMENTS_MAX values, so that no
-   number of the box overflows. */
+/* True if extents are at least 1 and the array has at most BC_ELEMENTS_MAX values. */
 static bool is_possible(const struct halo_box *box)
 {
     double values = 1.0;
@@ -28,7 +27,7 @@ double halo_needed_bytes(const struct halo_box *box, bool packs)
 
 int64_t halo_largest_cube(double bytes, bool packs)
 {
-    /* The box alone would fit; its halo and buffers take a few values off. */
+    /* Halo and buffers take a few values off. */
     const double beyond = fmin(fmax(0.0, bytes) / (double)sizeof(double), BC_ELEMENTS_MAX);
     int64_t extent = (int64_t)cbrt(beyond);
     for (; extent > 0; extent--) {
@@ -113,7 +112,7 @@ void halo_shorten_boxes(struct halo_box_list *list, double bytes)
     list->count = fits;
 }
 
-/* What would do where a box needs more than there is. */
+/* Returns the remedy for a box that is too large. */
 static struct bc_error advice_of(const struct halo_box_list *list)
 {
     const long long max = (long long)halo_largest_cube(list->max_bytes, list->packs);

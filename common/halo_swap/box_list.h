@@ -1,47 +1,45 @@
-/* The boxes of option --local, and the memory that a box needs. */
+/* Boxes of option --local, and the memory that a box needs. */
 #pragma once
 
 #include "common/halo_swap/box.h"
 #include "common/run/run.h"
 
-/* Returns the bytes of the array, and, if faces are packed, of the buffers in which all faces are
-   sent and received. */
+/* Returns the bytes of the array, and, if faces are packed, of the buffers. */
 double halo_needed_bytes(const struct halo_box *box, bool packs);
 
-/* Returns the max extent of a cube that is possible and needs at most `bytes`; 0: none is. */
+/* Returns the max extent of a cube that needs at most `bytes`; 0: none does. */
 int64_t halo_largest_cube(double bytes, bool packs);
 
 #define HALO_BOXES_MAX 256
 
-/* The characters of an erroneous element that are shown, and more than any right one has. */
+/* Max characters of an element, also in messages. */
 #define HALO_ELEMENT_MAX 80
 
 struct halo_box_list {
-    const char *text;  /* the option; each box of its default is larger than the one before it */
-    const char *where; /* what boxes have to fit into, for messages */
+    const char *text;  /* the option; default boxes grow */
+    const char *where; /* the limit of boxes, for messages */
     struct halo_box boxes[HALO_BOXES_MAX];
     int count;
 
     /* By halo_fit_boxes, on rank 0. */
     bool packs;           /* a method does */
     double max_bytes;     /* that a box may need */
-    const char *left_out; /* of the default boxes those that don't fit, or NULL */
-    char kept[32];        /* the others, and room for the text of left_out */
+    const char *left_out; /* default boxes that don't fit, or NULL */
+    char kept[32];        /* default boxes that fit, and the text of left_out */
 };
 
-/* Reads "AxBxC" of `length` characters; returns the count of numbers, or 0 if it is not that. */
+/* Reads "AxBxC" of `length` characters; returns the count of numbers, or 0. */
 int halo_read_extents(const char *text, size_t length, int64_t values[HALO_DIRECTIONS]);
 
 /* Reads the text: boxes, A for a cube or AxBxC, with commas. False with the error set. Local. */
 bool halo_read_boxes(struct halo_box_list *list, struct bc_error *error);
 
-/* Removes boxes that need more than `bytes` from a default list, except the first one. Local. */
+/* Removes boxes that need more than `bytes` from a default list, except the first. Local. */
 void halo_shorten_boxes(struct halo_box_list *list, double bytes);
 
-/* Checks boxes against this rank's memory. Default boxes that don't fit are left out; false with
-   the error set if others don't fit. Local. */
+/* Checks boxes against this rank's memory, and shortens a default list. False with the error set if
+   other boxes don't fit. Local. */
 bool halo_fit_boxes(struct halo_box_list *list, const struct bc_run *run, bool packs,
                     bool in_window, struct bc_error *error);
 
-/* Notes which boxes were left out. */
 void halo_note_left_out(const struct halo_box_list *list, struct bc_output *output);

@@ -7,11 +7,11 @@
 
 #define UNTOUCHED (-1.0)
 
-/* Swaps until values come again. */
+/* Number of exchanges with different values. */
 #define SWAPS_TOLD_APART 64
 
-/* The position, in this direction, of the whole grid's values, from 0 on, that a position of this
-   rank's array stands for; the halo's are those of the neighbours. */
+/* Returns the position in the whole grid's values, from 0 on, of a position in this rank's array;
+   positions of the halo are the neighbours'. */
 static int64_t global_position(const struct halo_exchange *x, int direction, int64_t position)
 {
     const int64_t local = x->box.extent[direction];
@@ -19,8 +19,8 @@ static int64_t global_position(const struct halo_exchange *x, int direction, int
     return (x->grid.coords[direction] * local + position - 1 + global) % global;
 }
 
-/* What is at a position before a swap or after it: the box, and after it the halo's faces, have
-   values that tell where in the grid and in which swap; edges and corners are never touched. */
+/* Returns the right value at a position before or after an exchange: the box, and afterwards the
+   halo's faces, encode place and exchange; edges and corners are never touched. */
 static double value_at(const struct halo_exchange *x, int64_t swap, bool after,
                        const int64_t position[HALO_DIRECTIONS])
 {
@@ -35,8 +35,7 @@ static double value_at(const struct halo_exchange *x, int64_t swap, bool after,
     return (double)(place * SWAPS_TOLD_APART + swap % SWAPS_TOLD_APART);
 }
 
-/* Writes what an array must hold before a swap, or after it; or compares what it holds with that.
- */
+/* Writes the right values of an array before or after an exchange, or compares them. */
 static bool visit(const struct halo_exchange *x, double *value, int64_t swap, bool after,
                   bool writes)
 {
@@ -79,7 +78,7 @@ void halo_check_destroy(struct halo_exchange *x)
     free(x->image);
 }
 
-/* Brings the array's values by a kernel, as a program computes them. */
+/* Fills the array by a kernel, as a program computes it. */
 static void fill_on_device(const struct halo_exchange *x, int64_t swap)
 {
     struct bc_device *const device = x->space.device;
@@ -115,17 +114,14 @@ bool halo_is_right(const struct halo_exchange *x, int64_t swap)
     return x->image != NULL ? is_right_on_device(x, swap) : visit(x, x->values, swap, true, false);
 }
 
-/* Which side of which rank each side of the halo must come from: block s of the sender is block
-   s ^ 1 of the receiver where both its neighbours are the same rank, too (MPI 4.1, 8.6; an erratum
-   of MPI 3.1 by MPI 4.0, B.1.1). MPICH 4.0.2 takes the blocks in order
-   (tests/programs/neighbor_order.c), and so does Open MPI 4.1.4 in the non-blocking call. */
-
-/* Whether each face comes to its side of the halo. Collective over `comm`; the same on all ranks.
- */
+/* True if each face comes to its side of the halo: block s of the sender is block s ^ 1 of the
+   receiver also if both its neighbours are the same rank (MPI 4.1, 8.6; erratum of MPI 3.1 in MPI
+   4.0, B.1.1). MPICH 4.0.2 takes the blocks in order (tests/programs/neighbor_order.c), and so does
+   Open MPI 4.1.4 in the non-blocking call. Collective over `comm`; the same on all ranks. */
 static bool places_right(const struct halo_method *method, bool in_parts,
                          const struct halo_grid *grid, MPI_Comm comm)
 {
-    /* With two values or more in each direction no side is like another one. */
+    /* No side is like another. */
     static const struct halo_box box = {{2, 2, 5}};
     struct halo_exchange x;
     if (!method->may_misplace)

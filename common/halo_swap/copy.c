@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* The values from one plane to the next and from one row to the next. Rows are contiguous. */
+/* Values from one plane to the next, and from one row to the next; rows are contiguous. */
 struct strides {
     int64_t plane, row;
 };
@@ -18,7 +18,7 @@ static struct strides of_buffer(const struct halo_region *region)
     return (struct strides){region->extent[1] * region->extent[2], region->extent[2]};
 }
 
-/* Rows of one value are assigned, since a call for each would be too much. */
+/* Assigns rows of one value, since a call for each would dominate. */
 static void copy(const int64_t *extent, const double *restrict source, struct strides from,
                  double *restrict destination, struct strides to)
 {

@@ -74,7 +74,7 @@ static inline void synchronise(struct typed_swap *t, bool images)
         bc_sync_all(&t->coarray);
 }
 
-/* All faces between two synchronisations. Inlined where `images` and `gets` are constants. */
+/* Inlined with constant `images` and `gets`. */
 __attribute__((always_inline)) static inline void transfer(const struct halo_exchange *x,
                                                            bool images, bool gets)
 {

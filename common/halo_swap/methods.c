@@ -19,7 +19,7 @@ const struct halo_method *const halo_methods_in_parts[HALO_METHODS_IN_PARTS] = {
     &halo_method_neighbor,
 };
 
-/* The method that does it in this memory. */
+/* Returns the method for this memory. */
 static const struct halo_method *method_in(const struct halo_space *space,
                                            const struct halo_method *method)
 {

@@ -1,12 +1,11 @@
 /*
- * Faces of an array on a device, packed by a kernel into one buffer there, in messages; and
+ * Faces of an array on a device, packed by a kernel into one buffer there, in messages, and
  * unpacked by a kernel.
  *
- * A swap in both ways: the kernel that packs all six faces is started, the receives are posted, the
- * kernel is waited for, since MPI may read the buffer only when it has ended, and the faces are
- * sent. When all have arrived, a kernel unpacks them, and is waited for, so that the halo is
- * complete. Staged, a copy to pinned memory follows the first kernel before the same wait, and a
- * copy from there precedes the second one.
+ * A kernel packs all six faces; the receives are posted; the host waits for the kernel, since MPI
+ * may read the buffer only afterwards; the faces are sent. When all faces have arrived, a kernel
+ * unpacks them, and the host waits for it. Staged, a copy to pinned memory follows the first
+ * kernel, and a copy from there precedes the second kernel.
  */
 #include "common/mpi/large_count.h"
 #include "common/memory/allocate.h"
@@ -15,15 +14,15 @@
 
 #include <stdlib.h>
 
-/* One way of the six faces, which lie one after the other. */
+/* The six faces in one direction, one after the other. */
 struct faces {
-    int64_t *places;  /* on the device: where the values lie in the array */
+    int64_t *places;  /* on the device: indices in the array */
     double *packed;   /* on the device */
-    double *messages; /* what MPI reads or writes: the same, or pinned memory */
+    double *messages; /* for MPI: `packed`, or pinned memory */
 };
 
 struct device_swap {
-    int64_t values, first[HALO_FACES]; /* of all faces; where each begins */
+    int64_t values, first[HALO_FACES]; /* of all faces; the first value of each face */
     struct faces sent, received;
     struct bc_amount amounts[HALO_FACES];
     MPI_Request requests[2 * HALO_FACES]; /* of receives, then of sends */
@@ -40,7 +39,6 @@ static void *allocate(const struct halo_exchange *x, enum bc_memory memory, int6
     return start;
 }
 
-/* Appends the places of a face. */
 static void list_places(const struct halo_exchange *x, const struct halo_region *region,
                         int64_t *places)
 {
@@ -113,7 +111,7 @@ static void receive_faces(const struct halo_exchange *x, struct device_swap *swa
                          &swap->requests[face]));
 }
 
-/* The tag of a message is the face where it is received, as in packed.c. */
+/* Tags messages by the face where they are received, as packed.c does. */
 static void send_faces(const struct halo_exchange *x, struct device_swap *swap)
 {
     for (int face = 0; face < HALO_FACES; face++)
@@ -122,7 +120,7 @@ static void send_faces(const struct halo_exchange *x, struct device_swap *swap)
                          x->comm, &swap->requests[HALO_FACES + face]));
 }
 
-/* Inlined where `staged` is a constant. */
+/* Inlined with a constant `staged`. */
 __attribute__((always_inline)) static inline void swap_faces(const struct halo_exchange *x,
                                                              bool staged)
 {

@@ -1,5 +1,5 @@
-/* Faces in messages, packed into contiguous buffers: all six, or, beside memory that the ranks of a
-   node share, those that cross nodes. */
+/* Faces in messages, packed into contiguous buffers: all six faces, or, beside shared memory, the
+   faces that cross nodes. */
 #include "common/coarray/coarray.h"
 #include "common/mpi/large_count.h"
 #include "common/job/node_order.h"
@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By face; NULL and MPI_REQUEST_NULL where a face goes another way. */
+/* By face; NULL and MPI_REQUEST_NULL for faces that aren't packed. */
 struct packed {
     double *sent[HALO_FACES], *received[HALO_FACES]; /* buffers */
     struct bc_amount amounts[HALO_FACES];            /* of values in each buffer */
@@ -47,8 +47,7 @@ static void *create_own(struct halo_exchange *x, size_t bytes)
     return packed;
 }
 
-/* The tag of a message is the face where it is received, since the neighbours on both sides may be
-   the same rank. */
+/* Tags messages by the face where they are received, since both neighbours may be the same rank. */
 static void start_packed(const struct halo_exchange *x)
 {
     struct packed *const packed = x->own;
@@ -71,9 +70,8 @@ static inline void unpack(const struct halo_exchange *x, const struct packed *pa
     halo_unpack(&x->box, &x->received[face], packed->received[face], x->values);
 }
 
-/* Unpacks faces that tests of the requests have found to have arrived. Then unpacks each other face
-   when it has arrived, by MPI_Waitany, so that one face is unpacked while others are on their way;
-   then waits for the sends. */
+/* Unpacks faces whose requests tests have completed, then each other face when it arrives, then
+   waits for the sends. */
 static void finish_packed(const struct halo_exchange *x)
 {
     struct packed *const packed = x->own;
@@ -140,7 +138,7 @@ const struct halo_method halo_method_packed = {
 
 /* ---- memory that the ranks of a node share --------------------------------------------------- */
 
-/* Ranks copy their halos out of the arrays of neighbours on the node. */
+/* Arrays in a window, out of which ranks copy their halos. */
 struct shared_swap {
     struct packed far;                /* the faces of other nodes */
     const double *arrays[HALO_FACES]; /* of the neighbours on this node, by face; else NULL */
@@ -203,8 +201,8 @@ static void destroy_shared(struct halo_exchange *x)
     free(shared);
 }
 
-/* Returns when the neighbours on this node have called it as often; what either side stored before
-   that the other one sees. */
+/* Returns when the neighbours on this node have called it, too; makes earlier stores visible on
+   both sides. */
 static void meet_peers(const struct halo_exchange *x, struct shared_swap *shared)
 {
     BC_MPI(MPI_Win_sync(shared->window));

@@ -6,14 +6,13 @@
 
 #include <stdlib.h>
 
-/* How long the late rank waits before it enters. */
+/* Delay of the late rank. */
 #define LATE_NS 200000
 
-/* What the check keeps: a mark on each rank that all ranks can write, at the start of a page
-   because MPICH 4.0.2 (ch4:ucx) writes to the wrong place both in a window of MPI_Win_allocate of
-   less than a page, and in one of MPI_Win_create that doesn't start on a boundary of 16 bytes. */
+/* State of the check: a mark on each rank that all ranks can write. It starts a page because MPICH
+   4.0.2 (ch4:ucx) writes to the wrong place in small or unaligned windows. */
 struct marks {
-    int64_t mark;   /* the last round whose late rank has written here */
+    int64_t mark;   /* written by the late rank: the last round */
     int64_t round;  /* counted from 1 */
     MPI_Win window; /* of the mark, locked by all */
 };
@@ -39,8 +38,8 @@ static void destroy(struct op_instance *operation)
     free(marks);
 }
 
-/* Waits, then writes the round into the marks of all other ranks. The flush returns when the marks
-   are there; the other ranks, which wait in the barrier, make progress for it. */
+/* Waits, then writes the round into the marks of all other ranks. They make progress for the flush
+   inside the barrier. */
 static void come_late(const struct op_instance *operation, const struct marks *marks)
 {
     bc_sleep_ns(LATE_NS);
@@ -50,9 +49,9 @@ static void come_late(const struct op_instance *operation, const struct marks *m
     BC_MPI(MPI_Win_flush_all(marks->window));
 }
 
-/* One rank in turn comes late; a rank that has left the barrier must find the mark that the late
-   rank wrote before it entered. Reading the mark takes no message, so a rank that was let out early
-   can't be held up until the mark is there. */
+/* Another rank comes late each time. A rank that has left the barrier must find the mark that the
+   late rank wrote before it entered. Reading the mark takes no message, so it can't delay a rank
+   that left early. */
 static bool check(struct op_instance *operation)
 {
     if (operation->own == NULL)
@@ -66,7 +65,6 @@ static bool check(struct op_instance *operation)
     operation->finish(operation);
     BC_MPI(MPI_Win_sync(marks->window));
     const int64_t found = *(volatile const int64_t *)&marks->mark;
-    /* No rank starts the next round before all have read their marks. */
     BC_MPI(MPI_Barrier(operation->comm));
     return late || found == marks->round;
 }

@@ -1,18 +1,14 @@
-/*
- * For the files of operations: the functions that make MPI calls in the timed region, and the
- * tables of collectives.
- */
+/* For the files of operations: functions that make MPI calls in the timed region, and tables of
+   collectives. */
 #pragma once
 
 #include "common/mpi/mpi_check.h"
 #include "op_persistent.h" /* made by CMake: which functions make persistent collectives */
 #include "common/operations/operation.h"
 
-/*
- * The table of a collective, op_allreduce: its name, "allreduce" without quotes; the non-blocking
- * function and its blocking counterpart; the arguments of both in parentheses, without the request;
- * then members of struct op_kind. See OP_CALL for what the arguments may use.
- */
+/* Defines the table of a collective: its name without quotes; the non-blocking function and its
+   blocking counterpart; the arguments of both in parentheses, without the request; further members
+   of struct op_kind. */
 #define OP_COLLECTIVE(its_name, nonblocking, counterpart, arguments, ...)                          \
     OP_CALL(start, #nonblocking #arguments, nonblocking(OP_UNPACK arguments, operation->requests)) \
     OP_CALL(block, #counterpart #arguments, counterpart arguments)                                 \
@@ -26,7 +22,7 @@
             .persistent_function = #counterpart "_init",                                           \
             __VA_ARGS__}
 
-/* The same for layouts that need the MPI_Count variants: the same arguments make the calls of the
+/* Defines the table for layouts that need the MPI_Count variants, with the same arguments for the
    functions with _c at the end. */
 #define OP_COLLECTIVE_C(its_name, nonblocking, counterpart, arguments, ...)                        \
     OP_IF_LARGE(OP_CALL_AS(MPI_Count, start_large, #nonblocking "_c" #arguments,                   \
@@ -41,9 +37,8 @@
                                         .persist = persist_large,                                  \
                                         .blocking = block_large}, ) __VA_ARGS__)
 
-/* A function that makes a call, whose error message has `text`. The call may use `operation`, the
-   parameter of op_call_fn; `counts`, which is operation->counts; and `count`, its member, of the
-   type that the call takes. */
+/* Defines a function that makes a call, with `text` for error messages. The call may use
+   `operation`, `counts` (operation->counts), and `count`, of the type that the call takes. */
 #define OP_CALL(name, text, call) OP_CALL_AS(int, name, text, call)
 #define OP_CALL_AS(count_type, name, text, call)                                                   \
     static void name(struct op_instance *operation)                                                \

@@ -1,7 +1,5 @@
-/*
- * MPI_Rget: a rank reads a block from its partner's window, whose rank is in the next barrier all
- * the while. The blocking counterpart is MPI_Get, flushed at once.
- */
+/* MPI_Rget: a rank reads a block from its partner's window; the partner is in the next barrier. The
+   blocking counterpart is MPI_Get, flushed at once. */
 #include "common/operations/pairs.h"
 
 OP_CALL(post, "MPI_Rget", MPI_Rget(operation->receive, OP_OF_PARTNER, operation->requests))

@@ -1,4 +1,4 @@
-/* MPI_Irecv: a rank receives a block from its partner, which is in MPI_Send all the while. */
+/* MPI_Irecv: a rank receives a block from its partner, which is in MPI_Send. */
 #include "common/operations/pairs.h"
 
 OP_CALL(start, "MPI_Irecv", MPI_Irecv(OP_FROM_PARTNER, operation->requests))

@@ -1,4 +1,4 @@
-/* MPI_Isend: a rank sends a block to its partner, which is in MPI_Recv all the while. */
+/* MPI_Isend: a rank sends a block to its partner, which is in MPI_Recv. */
 #include "common/operations/pairs.h"
 
 OP_CALL(start, "MPI_Isend", MPI_Isend(OP_TO_PARTNER, operation->requests))

@@ -1,6 +1,6 @@
 /* MPI_Neighbor_alltoall: every rank sends another block to each neighbour in the periodic 3D grid.
-   Where two neighbours are the same rank both blocks hold the same values: the standard does not
-   say clearly which block arrives where. */
+   If two neighbours are the same rank, both blocks have the same values, since libraries disagree
+   about their order. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"
 

@@ -1,7 +1,7 @@
 /*
- * MPI_Psend_init: a rank sends its partner a message in parts, each marked ready (MPI_Pready) when
- * the part of the work that makes it is done. The blocking counterpart is one MPI_Send after all
- * the work. The variant is the number of parts, an int64_t. MPI-4, chapter 4.
+ * MPI_Psend_init: a rank sends its partner a message in parts, each marked ready (MPI_Pready) after
+ * its part of the work. The blocking counterpart is one MPI_Send after all the work. The variant is
+ * the number of parts, an int64_t. MPI-4, chapter 4.
  */
 #include "common/memory/allocate.h"
 #include "common/operations/pairs.h"
@@ -31,7 +31,7 @@ static void mark_next(struct op_instance *operation)
 static void finish(struct op_instance *operation)
 {
     struct end *const end = operation->own;
-    /* The last part of the work is done; where there was no work all parts are. */
+    /* The last part follows the last work; without work all parts are left. */
     while (end->next < end->partitions)
         BC_MPI(MPI_Pready(end->next++, end->request));
     BC_MPI(MPI_Wait(&end->request, MPI_STATUS_IGNORE));

@@ -1,7 +1,7 @@
 /*
- * MPI_Rput and MPI_Win_flush: a rank writes a block into its partner's window, whose rank is in the
- * next barrier all the while. The blocking counterpart is MPI_Put, flushed at once. The request is
- * for MPI_Test: MPI_Put has none.
+ * MPI_Rput and MPI_Win_flush: a rank writes a block into its partner's window; the partner is in
+ * the next barrier. The blocking counterpart is MPI_Put, flushed at once. MPI_Rput has a request to
+ * test, MPI_Put has none.
  */
 #include "common/operations/pairs.h"
 

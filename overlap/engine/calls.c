@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* The exposed time has risen when it has done so by more than the tolerance this often in a row. */
+/* Number of consecutive trials above the min that show a rise. */
 #define RISES 2
 
 void overlap_calls_begin(struct overlap_calls_search *search, int64_t limit, double tolerance_ns)
@@ -52,16 +52,15 @@ static bool has_risen(const struct overlap_calls_search *search)
                search->tried[index_of_min(search)].exposed_ns + search->tolerance_ns;
 }
 
-/* The rise of the exposed time for each call from one trial to another. */
+/* Returns the rise of the exposed time for each call between two trials. */
 static double slope(const struct overlap_calls_trial *from, const struct overlap_calls_trial *to)
 {
     return (to->exposed_ns - from->exposed_ns) / (double)(to->calls - from->calls);
 }
 
-/* The number between trials `left` and left + 1 to try; 0: there is none that could be better than
-   the best one by more than the tolerance. The exposed time between two numbers lies above the
-   lines through the trials on either side, as long as it falls ever less steeply, and then rises
-   ever more. *lowest_ns becomes the lower bound of what it could be. */
+/* Returns the number to try between trials `left` and left + 1; 0: no number could beat the best by
+   more than the tolerance. Between two numbers the exposed time lies above the lines through the
+   trials on either side, as it is convex. *lowest_ns becomes its lower bound. */
 static int64_t promising(const struct overlap_calls_search *search, int left, double *lowest_ns)
 {
     const struct overlap_calls_trial *const from = &search->tried[left];
@@ -70,11 +69,10 @@ static int64_t promising(const struct overlap_calls_search *search, int left, do
     const double width = (double)(to->calls - from->calls);
     if (to->calls - from->calls < 2)
         return 0;
-    /* From the left trial the line continues as it came; before the first one it may fall as
-       steeply as it will. The same for the right trial. */
+    /* Before the first trial the line may fall, after the last trial it may rise, without bound. */
     const double falls = left > 0 ? slope(from - 1, from) : -INFINITY;
     const double rises = left + 2 < search->count ? slope(to, to + 1) : INFINITY;
-    double from_left = width / 2.0; /* where the lines meet, from the left trial on */
+    double from_left = width / 2.0; /* where the lines meet */
     double bound_ns = -INFINITY;
     if (isfinite(falls) && isfinite(rises) && rises > falls) {
         from_left = (to->exposed_ns - from->exposed_ns - rises * width) / (falls - rises);

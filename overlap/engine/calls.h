@@ -1,15 +1,13 @@
 /*
- * The search for the number of calls of MPI_Test with the min exposed time: the number to try next,
- * and the end. Pure logic: trials go in, numbers come out; the unit test drives it with functions.
- * All functions are local.
+ * Search for the number of calls of MPI_Test with the min exposed time. Pure logic: trials go in,
+ * numbers come out. All functions are local.
  *
- * More calls give the library more occasions to make progress, until it needs no more of them; each
- * costs its own time. So the exposed time falls and then rises again. The numbers 0, 1, 2, 4, 8 ...
- * are tried until the exposed time rises or the limit is reached. Then numbers between them are
- * tried: where the lines through the trials on both sides meet, or half-way, as long as these lines
- * leave room for a better number. The interval with the lowest bound comes first. It need not be
- * beside the best number so far: where a call costs what it gains, two distant numbers are equally
- * good, and a better one lies before both.
+ * With more calls the exposed time falls, as the library makes progress, and then rises by the cost
+ * of calls. The numbers 0, 1, 2, 4, 8 ... are tried until the exposed time rises or the limit is
+ * reached. Then numbers between them are tried: where the lines through the trials on both sides
+ * meet, or half-way, as long as these lines leave room for a better number. The interval with the
+ * lowest bound comes first, which need not be beside the best number: two distant numbers can be
+ * equally good, with a better number before both.
  */
 #pragma once
 
@@ -25,23 +23,23 @@ struct overlap_calls_trial {
 
 struct overlap_calls_search {
     int64_t limit;       /* the max number of calls to try */
-    double tolerance_ns; /* exposed times that differ by less are as good */
+    double tolerance_ns; /* exposed times within this are equally good */
     int64_t next;        /* the number to try next */
     bool done;
     struct overlap_calls_trial tried[OVERLAP_CALLS_TRIED_MAX]; /* by rising number */
     int count;
-    bool refining; /* the best number has been passed */
+    bool refining; /* numbers between trials are tried */
 };
 
 void overlap_calls_begin(struct overlap_calls_search *search, int64_t limit, double tolerance_ns);
 
-/* Takes in the exposed time with `next` calls; sets `done` or the next number. */
+/* Takes the exposed time with `next` calls; sets `done` or the next number. */
 void overlap_calls_report(struct overlap_calls_search *search, double exposed_ns);
 
-/* True if trial i is worth another look: a moment of the machine may have made it better or worse
-   than it is. It isn't if it exceeds the min by more than `within_ns`. */
+/* True if trial i exceeds the min by at most `within_ns`, so that a second trial may change the
+   order. */
 bool overlap_calls_is_close(const struct overlap_calls_search *search, int i, double within_ns);
 
-/* Of the numbers that were tried and whose exposed time is within the tolerance of the min, the
-   smallest; 0 if none was tried. */
+/* Returns the smallest number whose exposed time is within the tolerance of the min; 0 without
+   trials. */
 int64_t overlap_calls_best(const struct overlap_calls_search *search);

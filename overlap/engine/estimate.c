@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The quantiles of a rank's times that stand for its undisturbed time. */
+/* Quantiles that stand for a rank's undisturbed time. */
 #define UNDISTURBED 0.25
 #define LEAST_DISTURBED 0.05
 
-/* At this confidence are the two times that a trial compares. */
+/* Confidence of the two times that a trial compares. */
 #define TRIAL_CONFIDENCE 0.95
 
 /* ---- a rank's times -------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ struct overlap_estimates overlap_estimate_own(const struct bc_samples *own, size
     const struct overlap_quantiles alone = overlap_quantiles_of(own, first, end, OVERLAP_OWN_ALONE);
     const struct overlap_quantiles total =
         overlap_quantiles_of_both(own, first, end, OVERLAP_OWN_BESIDE, 1.0, OVERLAP_OWN_INSIDE);
-    /* The time that the library took from the work. */
+    /* Taken from the work by the library. */
     const double taken_ns = inside.least_ns - alone.least_ns;
     const double other_taken_ns = inside.undisturbed_ns - alone.undisturbed_ns;
     return (struct overlap_estimates){

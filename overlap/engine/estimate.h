@@ -1,40 +1,34 @@
 /*
- * Estimates of how much work fits under the operation, from a rank's rounds.
+ * Estimates of the work that fits under the operation, from a rank's rounds. All functions are
+ * local.
  *
- * How much work fits follows from work that doesn't: with more work than fits, all that lies beside
- * the work in an operation's time (start and finish) is what can't be overlapped, so that
+ * With more work than fits, all time beside the work (start and finish) is exposed, so
  *
  *     work that fits = reference - exposed
  *
- * The operation with work is timed in three parts, start, work and finish, so that the exposed time
- * is without the time that the work took in just this operation. A rank that is interrupted in its
- * work (by a daemon, by the host of a virtual machine) only has longer work then: the exposed time
- * and the overlap stay what they are. Where the library itself takes time from the work (a thread
- * that progresses messages), the work takes longer inside than alone, and the difference counts as
- * exposed.
+ * Start, work and finish are timed separately, so an interruption of the work only makes the work
+ * longer. If the library itself takes time from the work (a progress thread), the work takes longer
+ * inside the operation than alone, and the difference counts as exposed.
  *
- * Both times are formed on each rank, as lower quartiles of its rounds, which interruptions don't
- * move as long as a quarter of the rounds are free of them. What the library takes from the work is
- * a small difference of long times, and formed from 5 % quantiles. The overlap is also computed
- * with the two quantiles exchanged, and its interval widened by the difference.
+ * Reference and exposed time are lower quartiles of a rank's rounds: interruptions don't move them
+ * while a quarter of the rounds are undisturbed. The time that the library takes is a small
+ * difference of long times, formed from 5 % quantiles. The overlap is computed again with both
+ * quantiles exchanged, and the difference widens its interval.
  *
- * The slowest rank's of each is taken once a visit, at the end: a max over ranks in each round
- * would grow with the number of ranks wherever there is noise.
- *
- * All functions are local.
+ * The slowest rank's estimates are taken once a visit: under noise, a max over ranks in each round
+ * would grow with the number of ranks.
  */
 #pragma once
 
 #include "common/measure/samples.h"
 
-/* A rank's own values of a round, in ns: the difference of two times of a rank is formed here,
-   before any maximum over ranks. */
+/* A rank's own values of a round, in ns. */
 enum overlap_own_quantity {
     OVERLAP_OWN_PLAIN,  /* start and finish alone; with plenty of work the blocking counterpart */
-    OVERLAP_OWN_BESIDE, /* start and finish around the work, and the calls between its parts,
-                           without the work */
-    OVERLAP_OWN_INSIDE, /* the time that this work took there */
-    OVERLAP_OWN_ALONE,  /* ... and alone */
+    OVERLAP_OWN_BESIDE, /* start and finish around the work, and calls between its parts, without
+                           the work */
+    OVERLAP_OWN_INSIDE, /* the work there */
+    OVERLAP_OWN_ALONE,  /* the work alone */
     OVERLAP_OWN_QUANTITIES
 };
 
@@ -44,43 +38,42 @@ struct overlap_quantiles {
     double half_width_ns;                       /* of the interval of undisturbed_ns, at 95 % */
 };
 
-/* Returns those of one quantity, in rounds `first` to `end` - 1. */
+/* Returns the quantiles of a quantity, in rounds `first` to `end` - 1. */
 struct overlap_quantiles overlap_quantiles_of(const struct bc_samples *own, size_t first,
                                               size_t end, int quantity);
 
-/* Returns those of one quantity and `sign` times another one, round by round. */
+/* Returns the quantiles of a quantity plus `sign` times another, round by round. */
 struct overlap_quantiles overlap_quantiles_of_both(const struct bc_samples *own, size_t first,
                                                    size_t end, int quantity, double sign,
                                                    int other);
 
-/* The estimates, in ns: on a rank from its rounds; over ranks the max of each. */
+/* Estimates in ns: of a rank from its rounds; over ranks the max of each. */
 enum overlap_estimated {
-    OVERLAP_EST_REFERENCE,       /* start and finish */
-    OVERLAP_EST_TOTAL,           /* start, work and finish */
-    OVERLAP_EST_EXPOSED,         /* start and finish, and what the library took from the work */
-    OVERLAP_EST_ALONE,           /* the work alone */
-    OVERLAP_EST_OTHER_REFERENCE, /* both by other quantiles: how far do they depend on that? */
+    OVERLAP_EST_REFERENCE, /* start and finish */
+    OVERLAP_EST_TOTAL,     /* start, work and finish */
+    OVERLAP_EST_EXPOSED,   /* start and finish, and the time that the library took from the work */
+    OVERLAP_EST_ALONE,     /* the work alone */
+    OVERLAP_EST_OTHER_REFERENCE, /* both by exchanged quantiles */
     OVERLAP_EST_OTHER_EXPOSED,
     OVERLAP_ESTIMATED
 };
 
 struct overlap_estimates {
     double ns[OVERLAP_ESTIMATED];
-    /* Of the intervals of reference and total, at 95 %; NAN: too few rounds. */
+    /* Of reference and total, at 95 %; NAN: too few rounds. */
     double half_width_ns[OVERLAP_EST_TOTAL + 1];
 };
 
-/* Returns a rank's estimates from rounds `first` to `end` - 1 of its times. */
 struct overlap_estimates overlap_estimate_own(const struct bc_samples *own, size_t first,
                                               size_t end);
 
-/* Returns the work that fits: what is not exposed. */
+/* Returns the work that fits. */
 static inline double overlap_knee_of(const struct overlap_estimates *estimates)
 {
     return estimates->ns[OVERLAP_EST_REFERENCE] - estimates->ns[OVERLAP_EST_EXPOSED];
 }
 
-/* Return by how much the work makes the operation longer, and half the width of its interval. */
+/* Return the time that the work adds to the operation, and half the width of its interval. */
 static inline double overlap_excess_of(const struct overlap_estimates *estimates)
 {
     return estimates->ns[OVERLAP_EST_TOTAL] - estimates->ns[OVERLAP_EST_REFERENCE];

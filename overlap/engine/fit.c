@@ -7,7 +7,7 @@
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-/* More than a bisection to one part in a million needs, with a handful of contradictions. */
+/* Exceeds a bisection to one part in a million with contradictions. */
 #define TRIALS_MAX 200
 
 double overlap_search_tolerance(const struct overlap_search *search, double work_ns)
@@ -41,8 +41,7 @@ static void halve(struct overlap_search *search)
         search->next_ns /= 2.0;
 }
 
-/* Above the reference time nothing fits; without prediction (and its estimate of what is beyond)
-   there is nothing to learn there. */
+/* Nothing fits above the reference time; without prediction there is nothing to learn there. */
 static void raise_unbounded(struct overlap_search *search)
 {
     if (!search->rules.robust) {
@@ -65,13 +64,13 @@ static double next_between(struct overlap_search *search)
     const double width = search->exceeds_ns - search->fits_ns;
     const double middle = search->fits_ns + width / 2.0;
     const double knee = search->knee_ns;
-    /* A prediction is used up after its two sides were tried: the bracket must have shrunk. */
+    /* A prediction is used up when its sides were tried: the bracket must have shrunk. */
     const bool shrinking = width <= search->earlier_width_ns / 2.0;
     search->earlier_width_ns = search->last_width_ns;
     search->last_width_ns = width;
     if (!search->rules.robust || !shrinking || !(knee < search->exceeds_ns))
         return middle;
-    /* A little less than the tolerance apart, so that both together end the search. */
+    /* Both sides together end the search. */
     const double beside = 0.45 * overlap_search_tolerance(search, knee);
     if (knee - beside > search->fits_ns)
         return knee - beside;
@@ -102,7 +101,7 @@ static void take_fit(struct overlap_search *search, const struct overlap_trial *
         search->fits_ns = trial->work_ns;
         search->fits_slack_ns = trial->excess_hi_ns < 0.0 ? 0.0 : trial->excess_hi_ns;
     }
-    /* This amount fits, so a smaller one does, too: look above again. */
+    /* This amount fits, so smaller amounts do: look above again. */
     if (search->exceeds_ns <= search->fits_ns)
         search->exceeds_ns = INFINITY;
     raise(search);
@@ -112,7 +111,7 @@ static void take_failure(struct overlap_search *search, const struct overlap_tri
 {
     const bool validate = !search->halving || search->rules.robust;
     search->failures++;
-    /* The best guess, should the time be up before validation. */
+    /* The best guess if the time ends before validation. */
     if (isnan(search->knee_ns))
         search->knee_ns = fmax(0.0, trial->work_ns - trial->excess_ns);
     if (validate && search->failures <= search->rules.validation_steps)
@@ -124,7 +123,7 @@ static void take_failure(struct overlap_search *search, const struct overlap_tri
         search->knee_hi_ns = trial->work_ns - trial->excess_lo_ns;
         search->exceeds_is_sure = !isnan(trial->excess_lo_ns);
     }
-    /* This amount doesn't fit, so a larger one doesn't, either. */
+    /* This amount doesn't fit, so larger amounts don't. */
     if (search->fits_ns >= search->exceeds_ns) {
         search->fits_ns = 0.0;
         search->fits_slack_ns = 0.0;
@@ -150,14 +149,14 @@ void overlap_search_report(struct overlap_search *search, const struct overlap_t
 
 /* ---- work that fits -------------------------------------------------------------------------- */
 
-/* The last digit of a time in ns as results print it: 0.001 us, or in a table the fifth digit. */
+/* Returns the last printed digit of a time in ns: 0.001 us, or in a table the fifth digit. */
 static double digit_ns(double ns, bool in_table)
 {
     const double us = ns * 1e-3;
     return in_table && us >= 100.0 ? 1e3 * pow(10.0, floor(log10(us)) - 4.0) : 1.0;
 }
 
-/* Bounds of such a time, rounded to that digit. */
+/* Round a time to its printed digit, down and up. */
 static double printed_min_ns(double ns, bool in_table)
 {
     const double digit = digit_ns(ns, in_table);
@@ -192,8 +191,8 @@ static bool keeps_guarantee(const struct overlap_state *overlap, const struct bc
            printed_max_ns(work->value, in_table) <= factor * printed_min_ns(total->value, in_table);
 }
 
-/* True if the row has as many rounds as --min-samples or a fixed number asks for; or, when its time
-   is up, as many as give an interval. */
+/* True if the row has the rounds that --min-samples or a fixed number asks for, or, when time is
+   up, enough for an interval. */
 static bool has_enough_rounds(const struct bc_run *run, const struct overlap_row *row)
 {
     const struct bc_settings *const s = &run->settings;
@@ -201,8 +200,8 @@ static bool has_enough_rounds(const struct bc_run *run, const struct overlap_row
     return (int64_t)row->rounds.count >= (asked < BC_LEAST_SAMPLES ? asked : BC_LEAST_SAMPLES);
 }
 
-/* True if an amount is work: units of the processor's, or a kernel, even without steps, which takes
-   a device a time. */
+/* True if an amount is work: units of the processor, or a kernel, which takes time even without
+   steps. */
 static bool is_work(const struct overlap_state *overlap, const struct overlap_row *row, int amount)
 {
     return overlap->worker.device != NULL ? row->knee_ns > 0.0 : row->amount_part_units[amount] > 0;

@@ -12,7 +12,6 @@ void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
     const struct overlap_quantiles inside =
         overlap_quantiles_of(own, first, end, OVERLAP_OWN_INSIDE);
     const struct overlap_quantiles alone = overlap_quantiles_of(own, first, end, OVERLAP_OWN_ALONE);
-    /* An interruption is as likely in the work inside as in the work alone. */
     const struct overlap_quantiles taken =
         overlap_quantiles_of_both(own, first, end, OVERLAP_OWN_INSIDE, -1.0, OVERLAP_OWN_ALONE);
     estimates_ns[OVERLAP_GAIN_BLOCKING] =
@@ -26,7 +25,7 @@ void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
 /* The values of each visit, or of each part of one. */
 enum { BLOCKING, EXPOSED, UNEVEN, GAIN, GAIN_PCT, SERIES };
 
-/* 0 where the blocking counterpart is too short for the clock; see overlap_gain_of_visits. */
+/* Returns 0 if the blocking counterpart is too short for the clock. */
 static double percent_of(double ns, double blocking_ns)
 {
     return blocking_ns > 0.0 ? 100.0 * ns / blocking_ns : 0.0;
@@ -41,7 +40,7 @@ static bool has_percentages(const struct bc_samples *visits)
     return true;
 }
 
-/* With the exposed times of this quantity; freed by the caller. */
+/* Makes the series with this exposed time; freed by the caller. */
 static struct bc_samples make_series(const struct bc_samples *said,
                                      enum overlap_gain_estimated exposed)
 {
@@ -62,7 +61,7 @@ static struct bc_samples make_series(const struct bc_samples *said,
     return series;
 }
 
-/* The means of what visits say; the interval of one visit is that of its blocks. */
+/* Summarizes visits by their means; the interval of a single visit is that of its blocks. */
 static void summarize_series(const struct bc_samples *visits, const struct bc_samples *blocks,
                              enum overlap_gain_estimated exposed, double confidence,
                              struct bc_summary summary[SERIES])
@@ -82,7 +81,7 @@ static void summarize_series(const struct bc_samples *visits, const struct bc_sa
     bc_samples_free(&of_blocks);
 }
 
-/* Adds the error to the interval's, and lets it end further out by calls_ns. */
+/* Widens the interval by an error, and at each end by calls_ns. */
 static void widen(struct bc_summary *summary, double error, double calls_ns)
 {
     summary->interval = bc_interval_with(summary, error);

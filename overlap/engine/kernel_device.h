@@ -1,19 +1,16 @@
-/*
- * The timed regions of runs with a device, as kernel.h: buffers lie there, or a kernel of `steps`
- * works there while the host is in MPI.
- */
+/* The timed regions of runs with a device: buffers lie there, or a kernel of `steps` works
+   there. */
 #pragma once
 
 #include "overlap/engine/kernel.h"
 #include "overlap/engine/work.h"
 
-/* Times copies from and to the device around `call` of the staged operation, its blocking
-   counterpart or the part of a rank that doesn't work. */
+/* Times copies from and to the device around `call` of the staged operation. */
 struct bc_span overlap_time_staged(struct op_instance *operation, struct op_instance *staged,
                                    op_call_fn *call);
 
 /* Time the operation around a kernel, which the host awaits after `finish`; and the blocking
-   counterparts with the kernel behind them. */
+   counterparts followed by the kernel. */
 struct bc_span overlap_time_total_on_device(struct op_instance *operation, struct bc_device *device,
                                             uint64_t steps);
 struct bc_span overlap_time_blocking_on_device(struct op_instance *operation,

@@ -1,7 +1,4 @@
-/*
- * A row while a visit measures it, and what the phases of a visit share. Internal to phases.c
- * and test_calls.c.
- */
+/* State of a visit, shared by its phases: phases.c and test_calls.c. */
 #pragma once
 
 #include "common/clock/clock.h"
@@ -12,7 +9,7 @@
 
 #include <math.h>
 
-/* Samples and what follows from them are significant on rank 0. */
+/* Samples and results count on rank 0. */
 struct overlap_measurement {
     struct overlap_state *overlap;
     const struct overlap_parameters *parameters;
@@ -20,7 +17,7 @@ struct overlap_measurement {
     struct overlap_row *row;
     struct bc_output *debug; /* the run's with --debug, else NULL */
     bool root;               /* this is rank 0 */
-    bool robust; /* the estimator is the robust one (the default), not the specification's mean */
+    bool robust;             /* the estimator isn't the specification's mean */
     double end_s;
     struct overlap_experiment x;
     struct bc_summary reference; /* phase 1's */
@@ -38,25 +35,25 @@ static inline int64_t overlap_of_root(int64_t value)
     return value;
 }
 
-/* Returns the units in each part that make this work together, by this rank's rate of work. */
+/* Returns the units of each part of this work, by this rank's rate. */
 static inline uint64_t overlap_own_part_units(const struct overlap_measurement *m, double work_ns)
 {
     return bc_work_units(&m->overlap->rate, work_ns / (double)m->x.parts);
 }
 
-/* Returns the same by rank 0's rate. Collective. */
+/* Returns the units of each part, by rank 0's rate. Collective. */
 static inline uint64_t overlap_part_units(const struct overlap_measurement *m, double work_ns)
 {
     return (uint64_t)overlap_of_root((int64_t)overlap_own_part_units(m, work_ns));
 }
 
-/* Chooses plenty of work for the row's reference time and the number of parts. Collective. */
+/* Chooses plenty of work for the row's reference and parts. Collective. */
 static inline void overlap_choose_plenty(struct overlap_measurement *m)
 {
     m->x.plenty_part_units = overlap_part_units(m, m->parameters->plenty * m->row->reference_ns);
 }
 
-/* The plan of this number of rounds, fewer if the time is up at deadline_s, at least one. */
+/* Returns the plan of `rounds` rounds, fewer if time is up at deadline_s, at least one. */
 static inline struct bc_plan overlap_plan_of(const struct overlap_measurement *m, int64_t rounds,
                                              double deadline_s)
 {
@@ -71,12 +68,11 @@ static inline struct bc_plan overlap_plan_of(const struct overlap_measurement *m
 /* ---- test_calls.c: the number of calls of MPI_Test with the min exposed time ------------------
  */
 
-/* Tries numbers until the search ends, or until deadline_s. Collective; `search` counts on rank 0.
- */
+/* Tries numbers until the search ends, or until deadline_s. Collective; `search` counts on rank
+   0. */
 void overlap_search_calls(struct overlap_measurement *m, double deadline_s,
                           struct overlap_calls_search *search);
 
-/* Tries the numbers that are close to the best one again, and sets row->test_calls on all ranks.
-   Collective. */
+/* Tries numbers close to the best again, and sets row->test_calls on all ranks. Collective. */
 void overlap_settle_calls(struct overlap_measurement *m, double deadline_s,
                           struct overlap_calls_search *search);

@@ -57,7 +57,6 @@ const struct bc_option overlap_options[OVERLAP_OPTIONS] = {
      .help = "show each trial in comment lines"},
 };
 
-/* True if these elements are among the sizes already. */
 static bool has_elements(const struct overlap_parameters *p, int64_t elements)
 {
     for (int i = 0; i < p->elements_count; i++)
@@ -102,7 +101,6 @@ static bool read_sizes(struct overlap_parameters *p, struct bc_error *error)
                                 p->sizes_text, OVERLAP_SIZES_MAX);
 }
 
-/* Takes the numbers of calls of MPI_Test, which are rows' keys. */
 static bool take_numbers(struct overlap_parameters *p, const struct bc_size_list *list,
                          struct bc_error *error)
 {
@@ -128,7 +126,7 @@ static bool take_numbers(struct overlap_parameters *p, const struct bc_size_list
     return true;
 }
 
-/* A kernel needs no processor, which is free for MPI all the time. */
+/* Refuses calls with a kernel: the processor is in MPI's wait. */
 static bool check_work(const struct overlap_parameters *p, struct bc_error *error)
 {
     return p->work == OVERLAP_WORK_HOST || (p->test_calls_count == 1 && p->test_calls[0] == 0) ||
@@ -190,7 +188,6 @@ static bool fit_buffers(const struct overlap_parameters *p, struct bc_error *err
                                "--form=nonblocking or --buffers=reused");
 }
 
-/* The specification's counts are sample counts under other names. */
 static void apply_iterations(const struct overlap_parameters *p, struct bc_run *run)
 {
     struct bc_settings *const settings = &run->settings;

@@ -1,4 +1,4 @@
-/* The options of the suite. */
+/* Options of the suite. */
 #pragma once
 
 #include "common/device/memory.h"
@@ -8,10 +8,10 @@
 
 enum { OVERLAP_TEST_CALLS_MAX = 64, OVERLAP_SIZES_MAX = 64 };
 
-/* As a number of calls of MPI_Test: the one with the min exposed time is looked for. */
+/* The number of calls of MPI_Test with the min exposed time. */
 #define OVERLAP_AUTO INT64_C(-1)
 
-/* The max number of calls that may be asked for. */
+/* Max number of calls. */
 #define OVERLAP_TEST_CALLS_LIMIT 1000000
 
 struct overlap_parameters {
@@ -28,7 +28,7 @@ struct overlap_parameters {
     double cutoff_ms;
     double acceptance_pct;
     int64_t default_iterations; /* 0: adaptive */
-    int64_t max_iterations;     /* 0: as --max-samples says */
+    int64_t max_iterations;     /* 0: --max-samples */
     int64_t root;
 
     int form;                    /* enum op_form, or OP_FORMS: all */
@@ -43,8 +43,7 @@ struct overlap_parameters {
     /* From the texts. */
     int64_t test_calls[OVERLAP_TEST_CALLS_MAX];
     int test_calls_count;
-    int64_t elements[OVERLAP_SIZES_MAX]; /* of a data-driven run, each once; all from
-                                            min_elements to max_elements */
+    int64_t elements[OVERLAP_SIZES_MAX]; /* of a data-driven run, each once */
     int elements_count;                  /* 0: doubling from the min to the max */
 };
 
@@ -61,11 +60,9 @@ extern const struct bc_option overlap_options[OVERLAP_OPTIONS];
 /* Parses the texts of a state that begins with the parameters. False with the error set. Local. */
 bool overlap_parameters_complete(void *state, struct bc_error *error);
 
-/* Checks the options against the job, and lowers defaults to what it allows: see struct bc_program.
-   Local; rank 0. */
+/* Checks the options against the job, and lowers defaults to its limits. Local; rank 0. */
 bool overlap_fit(void *state, struct bc_run *run, struct bc_error *error);
 
-/* True if all sizes are measured, or the operation has no size to find. */
 static inline bool overlap_is_data_driven(const struct overlap_parameters *parameters)
 {
     return parameters->data_driven || parameters->kind->no_elements;

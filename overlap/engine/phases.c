@@ -1,17 +1,15 @@
 /*
- * One visit of a row: the four phases for one operation at one size, in the order of
- * overlap_measure. Each phase that times has a loop of rounds, whose lines are its quantities.
+ * A visit of a row: the phases for one operation at one size, in the order of overlap_measure. Each
+ * phase has a loop of rounds, whose lines are its quantities.
  *
- *   phase 1       the reference time: the operation without work. With --test-calls=auto then the
- *                 number of calls of MPI_Test with the min exposed time (test_calls.c)
- *   phases 2 to 4 the search: about how much work fits (fit.h)
- *   the answer    rounds with a little more work than fits, which say how much fits (estimate.h);
- *                 with plenty of work, and the blocking counterpart, which say what is gained
- *                 (gain.h); and with several amounts of work from the knee down, of which the row
- *                 prints the largest that was seen not to make the operation longer (fit.h)
+ *     phase 1       reference: the operation without work; with --test-calls=auto then the number
+ * of calls of MPI_Test (test_calls.c) phases 2 to 4 search: about the work that fits (fit.h) answer
+ * rounds with a little more work than fits, for the overlap (estimate.h); with plenty of work, and
+ * blocking, for the gain (gain.h); and with several amounts of work, of which the row prints the
+ * largest that fits (fit.h)
  *
- * The first visit of a row has all phases. Later ones, which refine it, measure at the answer only
- * (under the mean also phase 1).
+ * The first visit of a row has all phases, later visits the answer only (under the mean also phase
+ * 1).
  */
 #include "overlap/engine/phases.h"
 
@@ -34,29 +32,26 @@ static void measure_reference(struct overlap_measurement *m, double seconds)
 
 /* ---- phases 2 to 4: about how much work fits ------------------------------------------------- */
 
-/* One trial may take this share of the search's time: enough for all trials of a search where it is
-   hard to tell whether work fits. */
+/* Max share of a trial in the search's time: enough for difficult searches. */
 #define TRIAL_SHARE (1.0 / 12.0)
 
-/* Work doesn't fit if the operation took longer by more than this share of the bracket that ends
-   the search: amounts are tried half a bracket below and above the knee, where the operation takes
-   0 and half a bracket longer, and this is the middle of the two. */
+/* Max excess of work that fits, as a share of the bracket that ends the search: amounts are tried
+   half a bracket below and above the knee, and this is the middle of their excesses. */
 #define VERDICT_SHARE 0.25
 
-/* A trial takes TRIAL_ROUNDS rounds, then twice as many, up to TRIAL_ROUNDS_MAX, until it is clear
-   whether the work fits. */
+/* Rounds of a trial: doubled from the first to the second number until it is clear whether the work
+   fits. */
 #define TRIAL_ROUNDS 16
 #define TRIAL_ROUNDS_MAX 512
 
-/* The rate of work is corrected from at least this number of rounds, and by at most this share at a
-   time: one late round must not change the rate. Parts shorter than this say more of the clock that
-   is read around each of them than of the rate. */
+/* Min rounds, max share of a step, and min part of work that correct the rate of work: a late round
+   must not change the rate, and short parts depend on the clock. */
 #define CORRECTION_ROUNDS 5
 #define CORRECTION_MAX 0.1
 #define CORRECTION_PART_NS 1000.0
 
-/* The time that the slowest rank's work on trial took alone corrects the rate for the next amount:
-   the processor's clock rate may have changed. Local. */
+/* Corrects the rate by the time of the slowest rank's work: the processor's clock rate may have
+   changed. Local. */
 static void correct_rate(struct overlap_measurement *m, const struct overlap_estimates *estimates)
 {
     struct bc_work_rate *const rate = &m->overlap->rate;
@@ -83,8 +78,8 @@ static double begin_search(struct overlap_measurement *m, double seconds)
     return deadline_s;
 }
 
-/* Gives all ranks the amount of work to try next; at least one is tried. False: the search has
-   ended. Collective. */
+/* Gives all ranks the next amount of work, at least one. False: the search has ended.
+   Collective. */
 static bool choose_trial(struct overlap_measurement *m, double deadline_s)
 {
     const struct overlap_search *const search = &m->row->search;
@@ -109,7 +104,7 @@ static void report_trial(const struct overlap_measurement *m, const struct overl
         overlap_search_report(&m->row->search, trial);
 }
 
-/* Work fits as long as the operation takes no longer than threshold_ns more with it, and no less
+/* Makes a trial: work fits if the operation takes at most threshold_ns longer with it, and no less
    time than the work. */
 static struct overlap_trial trial_of(const struct overlap_estimates *estimates, double threshold_ns)
 {
@@ -131,7 +126,7 @@ static bool is_unclear(const struct overlap_estimates *estimates, double thresho
     return !(fabs(overlap_excess_of(estimates) - threshold_ns) > overlap_excess_half_of(estimates));
 }
 
-/* Sets row->knee_ns and margin_ns by the search: where later rounds look. Local. */
+/* Sets row->knee_ns and margin_ns by the search. Local. */
 static void set_knee(const struct overlap_measurement *m)
 {
     struct overlap_row *const row = m->row;
@@ -142,14 +137,13 @@ static void set_knee(const struct overlap_measurement *m)
                      (long long)row->choice.elements, row->reference_ns * 1e-3,
                      m->reference.sd * 1e-3, search->trials, search->fits_ns * 1e-3,
                      search->exceeds_ns * 1e-3, search->knee_ns * 1e-3);
-    /* As specified the largest amount that was seen to fit. */
+    /* As specified. */
     row->knee_ns = search->fits_ns;
     if (m->robust && !isnan(search->knee_ns))
         row->knee_ns = fmin(search->knee_ns, search->exceeds_ns);
     row->margin_ns = overlap_search_tolerance(search, row->knee_ns);
 }
 
-/* Each trial takes rounds until it is clear whether the work fits. */
 static void search_robustly(struct overlap_measurement *m, double seconds)
 {
     const struct overlap_search *const search = &m->row->search;
@@ -176,14 +170,13 @@ static void search_robustly(struct overlap_measurement *m, double seconds)
     set_knee(m);
 }
 
-/* As specified: the mean with work must not exceed the reference's plus its standard deviation. The
-   operation is repeated with nothing in between. */
+/* True if the mean with work exceeds the reference's by at most its standard deviation, as
+   specified. */
 static bool fits_by_mean(const struct bc_summary *reference, const struct bc_summary *total)
 {
     return total->value <= reference->value + (isnan(reference->sd) ? 0.0 : reference->sd);
 }
 
-/* The work's time is by its calibration. */
 static void search_by_mean(struct overlap_measurement *m, double seconds)
 {
     const double reference_ns = m->reference.value, deadline_s = begin_search(m, seconds);
@@ -210,9 +203,9 @@ static void search_by_mean(struct overlap_measurement *m, double seconds)
 
 /* ---- the answer: amounts of work ------------------------------------------------------------- */
 
-/* Work beyond the knee must surely make the operation longer by half of the margin, or the margin
-   is doubled, each time after this number of rounds: few where these would take more than
-   BEYOND_SHARE of the visit's time, and too few then for being sure. */
+/* Rounds after which the margin is doubled unless the work surely makes the operation longer by
+   half of it: few, and then not surely, if the rounds would take more than BEYOND_SHARE of the
+   visit's time. */
 #define BEYOND_ROUNDS 16
 #define BEYOND_ROUNDS_FEW 8
 #define BEYOND_SHARE 0.1
@@ -223,10 +216,10 @@ static void choose_answer_work(struct overlap_measurement *m)
     m->x.part_units = overlap_part_units(m, fmax(0.0, m->row->knee_ns) + margin_ns);
 }
 
-/* The search may have ended far below the knee, where something disturbed it. */
+/* Raises the work until it surely doesn't fit: a disturbed search ends far below the knee. */
 static void choose_more_than_fits(struct overlap_measurement *m)
 {
-    enum { OPERATIONS = 4 }; /* that a round takes, about */
+    enum { OPERATIONS = 4 }; /* of a round, about */
     struct overlap_row *const row = m->row;
     const double all_s = BEYOND_ROUNDS * OPERATIONS * row->reference_ns * 1e-9;
     const bool few = overlap_of_root(all_s >= BEYOND_SHARE * overlap_seconds_left(m)) != 0;
@@ -251,8 +244,8 @@ static void choose_more_than_fits(struct overlap_measurement *m)
     choose_answer_work(m);
 }
 
-/* The first visit chooses the amounts of work that may fit, as shares of the knee. Ranks that are
-   interrupted in their work need some room below it. Collective. */
+/* Chooses the amounts of work that may fit, as shares of the knee, in the first visit: interrupted
+   ranks need room below it. Collective. */
 static void choose_amounts(const struct overlap_measurement *m)
 {
     static const double shares[OVERLAP_AMOUNTS] = {1.0, 0.93, 0.82, 0.6, 0.35, 0.15};
@@ -263,15 +256,15 @@ static void choose_amounts(const struct overlap_measurement *m)
 
 /* ---- the answer: rounds ---------------------------------------------------------------------- */
 
-/* Rounds at the answer: at least this number, if there is time and --max-samples allows. */
+/* Min rounds of the answer, if time and --max-samples allow. */
 #define ANSWER_ROUNDS 30
 
-/* These must be precise before a visit ends. */
+/* Values that must be precise before a visit ends. */
 static const struct bc_precise_value precise_values[] = {
     {.quantity = OVERLAP_REFERENCE, .subtrahend = -1},
     {.quantity = OVERLAP_TOTAL, .subtrahend = -1}, /* with the largest amount of work */
     {.quantity = OVERLAP_WORK, .subtrahend = -1, .negligible_ns = OVERLAP_SHORT_WORK_NS},
-    {.quantity = OVERLAP_BLOCKING, .subtrahend = -1}, /* last: not all have it */
+    {.quantity = OVERLAP_BLOCKING, .subtrahend = -1}, /* last, since not all rows have it */
 };
 enum { PRECISE_VALUES = sizeof precise_values / sizeof *precise_values };
 
@@ -286,14 +279,13 @@ static struct bc_plan answer_plan(const struct overlap_measurement *m)
     return plan;
 }
 
-/* ---- the answer: what the visit says --------------------------------------------------------- */
+/* ---- the answer: overlap and gain ------------------------------------------------------------ */
 
-/* Where a row has one visit's answer only, that visit's rounds are cut into parts, whose
-   differences stand in for those of visits; each part has at least BLOCK_ROUNDS_MIN rounds. */
+/* Parts of a row's only visit, whose differences stand in for those of visits; and their min
+   rounds. */
 #define BLOCKS BC_VISITS
 #define BLOCK_ROUNDS_MIN 2
 
-/* Appends the gain by rounds `first` to `end` - 1. Collective. */
 static void append_gain(const struct overlap_measurement *m, size_t first, size_t end,
                         struct bc_samples *gains)
 {
@@ -308,7 +300,7 @@ static void answer_robustly(const struct overlap_measurement *m)
 {
     struct overlap_row *const row = m->row;
     const size_t count = m->x.own.count;
-    /* After --max-samples rounds, or without time, a visit has none, and says nothing. */
+    /* The visit has no rounds after --max-samples, or without time. */
     if (count == 0)
         return;
     struct overlap_estimates estimates = overlap_slowest_estimates(m->run, &m->x, 0, count);
@@ -328,7 +320,7 @@ static void answer_robustly(const struct overlap_measurement *m)
 
 /* ---- the visit ------------------------------------------------------------------------------- */
 
-/* The shares of the first visit's time for phase 1, the number of calls, and the search. */
+/* Shares of the first visit's time for phase 1, calls, and the search. */
 #define REFERENCE_SHARE 0.2
 #define CALLS_SHARE 0.6
 #define SEARCH_SHARE 0.6
@@ -339,8 +331,8 @@ static int64_t parts_of(const struct overlap_measurement *m)
     return own > 0 ? own : m->row->test_calls + 1;
 }
 
-/* Makes the operation and its counterpart in pinned memory. One-sided transfers have no such
-   counterpart: the target doesn't know when to copy. Collective. */
+/* Makes the operation and its counterpart in pinned memory. One-sided transfers have none: the
+   target doesn't know when to copy. Collective. */
 static void create_operations(const struct overlap_state *overlap, struct overlap_row *row,
                               struct op_instance *operation, struct op_instance *staged)
 {
@@ -385,7 +377,7 @@ static struct overlap_measurement measurement_of(struct overlap_state *overlap,
     return m;
 }
 
-/* Keeps in the row what later visits and the result need; true on rank 0 if the row is precise. */
+/* Keeps state for later visits and the result in the row; true on rank 0 if the row is precise. */
 static bool conclude_visit(struct overlap_measurement *m)
 {
     struct overlap_row *const row = m->row;

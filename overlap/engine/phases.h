@@ -1,8 +1,8 @@
-/* A visit of a row: the phases of the method. */
+/* A visit of a row. */
 #pragma once
 
 #include "overlap/engine/row.h"
 
-/* Measures a row (visit->row, a struct overlap_row) in buffers of its own, within visit->seconds.
+/* Measures a row (visit->row, a struct overlap_row) in new buffers, within visit->seconds.
    Collective. */
 void overlap_measure(struct overlap_state *overlap, struct bc_visit *visit);

@@ -1,7 +1,5 @@
-/*
- * The main() of the programs whose rows are sizes: all but overlap_halo and overlap_partitioned.
- * overlap/iallreduce.c describes the timed region, when and how often it is timed, and the result.
- */
+/* The main() of all programs except overlap_halo and overlap_partitioned. overlap/iallreduce.c
+   describes the timed region, when, how often, and the result. */
 #include "overlap/engine/program.h"
 
 int overlap_main(const struct bc_program *program, int argc, char **argv)

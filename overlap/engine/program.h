@@ -1,8 +1,5 @@
 /*
- * The overlap suite: the largest amount of work that fits under a non-blocking operation without
- * making it take longer, and what is gained or lost against its blocking counterpart.
- *
- * Each operation is a file of its own beside this folder, which names the operation
+ * The overlap suite. Each operation is a file beside this folder, which names the operation
  * (OVERLAP_OPERATION: a file in common/operations/) and has its main(). The method is in this
  * folder.
  */
@@ -13,11 +10,11 @@
 #include "overlap/engine/result.h"
 #include "overlap/engine/sizes.h"
 
-/* The main() of a program whose rows are sizes. Returns its exit status. */
+/* Runs a program whose rows are sizes. Returns its exit status. */
 int overlap_main(const struct bc_program *program, int argc, char **argv);
 
-/* The tables of programs whose rows are sizes: the name, "iallreduce" without quotes; a text that
-   names the MPI function; and what is measured, either a table, or members of struct op_kind. */
+/* Defines the table of a program whose rows are sizes: its name without quotes, the MPI function as
+   a text, and the operation. */
 #define OVERLAP_OPERATION(its_name, function, its_kind)                                            \
     const struct bc_program overlap_##its_name##_program = {                                       \
         .name = "overlap_" #its_name,                                                              \
@@ -34,8 +31,8 @@ int overlap_main(const struct bc_program *program, int argc, char **argv);
         OVERLAP_PROGRAM,                                                                           \
     }
 
-/* Members that all programs of the suite have in common. */
+/* Members of all tables of the suite. */
 #define OVERLAP_PROGRAM                                                                            \
     .options = {overlap_options, OVERLAP_OPTIONS}, .row_bytes = sizeof(struct overlap_row),        \
-    .budget_s = BC_BUDGET_S, /* start-up and the search for a size included */                     \
+    .budget_s = BC_BUDGET_S, /* with the search for a size */                                      \
         .has_start = true, .first_share = 0.4

@@ -10,7 +10,7 @@
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* A time of struct overlap_gain with its interval; a gain may be below 0. */
+/* A time of struct overlap_gain with its interval; gains may be below 0. */
 #define GAIN_COLUMNS(name, role, member)                                                           \
     BC_COLUMN_AS(BC_CELL_US, name "_us", role, 3, overlap_result, gain.member.value),              \
         BC_COLUMN_AS(BC_CELL_US, name "_lo_us", BC_INFO, 3, overlap_result,                        \
@@ -18,7 +18,7 @@
         BC_COLUMN_AS(BC_CELL_US, name "_hi_us", BC_INFO, 3, overlap_result,                        \
                      gain.member.interval.hi)
 
-/* With the roles of the data-driven model, where the sizes are the same in every launch. */
+/* Roles are of the data-driven model, whose sizes are the same in every launch. */
 static const struct bc_column columns[] = {
     BC_COLUMN("collective", BC_RUN_KEY, 0, overlap_result, collective),
     BC_COLUMN("model", BC_RUN_KEY, 0, overlap_result, model),
@@ -48,13 +48,13 @@ static const struct bc_column columns[] = {
     BC_TIME_RANGE_COLUMNS("total", 3, overlap_result, total),
     BC_OUTCOME_COLUMNS(overlap_result, outcome),
 };
-/* With --buffers=new. */
+/* Key with --buffers=new. */
 static const struct bc_column buffers_column =
     BC_COLUMN("buffers", BC_RUN_KEY, 0, overlap_result, buffers);
 enum { COUNT = sizeof columns / sizeof *columns, OWN_KEYS_AT = 4 };
 
-/* In the time-driven model a launch finds the size that takes the cutoff time, so that is a result,
-   and the time of one size can't be compared with another's. */
+/* Returns the role in the time-driven model, in which the size is a result, and times of different
+   sizes can't be compared. */
 static enum bc_role time_driven_role(const struct bc_column *column)
 {
     if (strcmp(column->name, "elements") == 0)
@@ -63,17 +63,16 @@ static enum bc_role time_driven_role(const struct bc_column *column)
                                                                               : column->role;
 }
 
-/* The names of the keys that vary. */
 static const char *varying_keys(const struct overlap_parameters *p)
 {
-    static char names[64]; /* stays as long as the run */
+    static char names[64];
     (void)snprintf(names, sizeof names, "%s%s%s", p->form == OP_FORMS ? "form," : "",
                    p->test_calls_count > 1 ? "test_calls," : "",
                    p->test_calls[0] == OVERLAP_AUTO ? "best_test_calls," : "");
     return names;
 }
 
-/* The main columns where buffers lie on a device. */
+/* Main columns with buffers on a device. */
 #define MEMORY_COLUMNS                                                                             \
     "size_bytes,blocking_us,staged_us,direct_gain_pct,direct_gain_lo_pct,direct_gain_hi_pct,"      \
     "direct_verdict,status"
@@ -82,7 +81,7 @@ void overlap_open_result(struct bc_run *run, const struct overlap_state *overlap
                          const struct bc_column *own_keys, size_t own_count, const char *main)
 {
     const struct overlap_parameters *const parameters = &overlap->parameters;
-    static struct bc_column all[COUNT + OVERLAP_OWN_KEYS_MAX]; /* stay as long as the run */
+    static struct bc_column all[COUNT + OVERLAP_OWN_KEYS_MAX];
     static struct bc_table table;
     const bool data_driven = overlap_is_data_driven(parameters);
     size_t count = 0;
@@ -110,7 +109,6 @@ void overlap_open(struct overlap_state *overlap, struct bc_run *run)
     const struct overlap_parameters *const p = &overlap->parameters;
     const char *const persistent = p->kind->persistent_function;
     overlap->run = run;
-    /* The number of calls of MPI_Test is looked for before anything else. */
     run->row_shares = p->test_calls[0] == OVERLAP_AUTO ? 2 : 1;
     overlap->first_rate = overlap->rate = overlap_calibrate(&overlap->worker);
     struct bc_device *const device =
@@ -138,14 +136,13 @@ void overlap_open(struct overlap_state *overlap, struct bc_run *run)
 
 /* ---- the MPI library's progress -------------------------------------------------------------- */
 
-/* A library that hides this share of an operation under work without calls makes progress by
-   itself, or some; one that hides this many points more with calls makes it in calls. */
+/* Shares hidden under work without calls by a library with asynchronous progress, or with some; and
+   points hidden in addition with calls by a library that makes progress in calls. */
 #define BY_ITSELF_PCT 50.0
 #define SOME_PCT 20.0
 #define IN_CALLS_POINTS 20.0
 
-/* A row whose overlap isn't known better than this says nothing of it, nor does one whose operation
-   may take no time. */
+/* Max width of an overlap's interval that shows progress. */
 #define NOT_CLEAR_POINTS 50.0
 
 static double hidden_pct(double reference_ns, double exposed_ns)
@@ -178,12 +175,11 @@ void overlap_progress_add(struct overlap_progress *progress, const struct overla
     }
     if (row->asked_test_calls != OVERLAP_AUTO)
         return;
-    progress->searched = true; /* which has tried none, too */
+    progress->searched = true;
     if (row->test_calls > 0 && !isnan(row->exposed_without_calls_ns))
         progress->hidden_pct = hidden_pct(reference_ns, row->exposed_without_calls_ns);
 }
 
-/* Who makes progress before the wait. */
 static const char *judgement(const struct overlap_progress *progress, bool partner_is_in_mpi)
 {
     const bool in_calls = progress->hidden_with_calls_pct >= progress->hidden_pct + IN_CALLS_POINTS;
@@ -233,7 +229,7 @@ static void set_keys(const struct overlap_parameters *p, const struct overlap_ro
     result->size_bytes = row->size_bytes;
 }
 
-/* Dumps the samples of the row; of its amounts of work, the printed one or else the largest. */
+/* Dumps the row's samples, of its amounts of work the printed or else the largest. */
 static void dump(const struct overlap_state *overlap, const struct overlap_row *row)
 {
     const struct bc_run *const run = overlap->run;
@@ -249,8 +245,7 @@ static void dump(const struct overlap_state *overlap, const struct overlap_row *
     bc_samples_dump(run, "exposed", &row->rounds, OVERLAP_EXPOSED);
 }
 
-/* A size whose operation takes less than this share of the cutoff time was found by mistake:
-   something slowed the search down. */
+/* Share of the cutoff time below which the size search was disturbed. */
 #define CUTOFF_SHARE 0.5
 
 /* On rank 0. */
@@ -264,13 +259,13 @@ static void conclude(struct overlap_state *overlap, const struct overlap_row *ro
     overlap_summarize(overlap, row, result);
     result->outcome = bc_samples_outcome(run, &row->rounds, overlap_row_is_precise(overlap, row));
     if (row->max_size)
-        result->outcome.status = "max-size"; /* no size took the cutoff time */
+        result->outcome.status = "max-size";
     if (!overlap_is_data_driven(p) && !row->max_size &&
         result->reference.value < CUTOFF_SHARE * p->cutoff_ms * 1e6)
         bc_output_remark(run->output, OVERLAP_WARNING_SEARCH_DISTURBED,
                          result->reference.value * 1e-3);
-    /* With less work than the operation takes, with the processor in MPI all the time, or on shared
-       processors, a row doesn't say who makes progress. */
+    /* Rows with little work, with the processor in MPI, or on shared processors show no
+       progress. */
     if (overlap->worker.device == NULL && row->choice.form == OP_NONBLOCKING && p->plenty >= 1.0 &&
         !run->job.oversubscribed && !isnan(result->gain.exposed.interval.lo))
         overlap_progress_add(&overlap->progress, row, result);
@@ -294,7 +289,7 @@ void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
 
 /* ---- the end --------------------------------------------------------------------------------- */
 
-/* A warning says so if the work's rate drifted by more than this. */
+/* Max change of the work's rate without a warning. */
 #define DRIFT_WARNING_PCT 5.0
 
 void overlap_close(const struct overlap_state *overlap)

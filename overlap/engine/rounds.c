@@ -28,7 +28,7 @@ static double ns_of(const struct overlap_experiment *x, const struct bc_round *r
     return x->operation->works ? ns : -INFINITY;
 }
 
-/* Makes the operation ready, whose data will arrive in `arriving`, and releases all ranks. */
+/* Prepares the operation, whose data will arrive in `arriving`, and releases all ranks. */
 static void begin_time(const struct overlap_experiment *x, const struct bc_round *round,
                        struct op_instance *arriving)
 {
@@ -37,8 +37,8 @@ static void begin_time(const struct overlap_experiment *x, const struct bc_round
     release(x, round);
 }
 
-/* Verifies the data; returns the time of the span. A transfer is complete at its origin only; all
-   data must be there when it is looked at. */
+/* Verifies the data and returns the time. A transfer completes at its origin only, so a barrier
+   comes first. */
 static double end_time(struct overlap_experiment *x, const struct bc_round *round, int quantity,
                        struct bc_span span, struct op_instance *arriving)
 {
@@ -58,8 +58,8 @@ static void renew(const struct overlap_experiment *x)
 /* ---- times ----------------------------------------------------------------------------------- */
 
 /* Each function below times one operation, or work alone, and returns this rank's time in ns with
-   the cost of one reading of the clock, which rounds subtract; -INFINITY if the rank doesn't work.
-   It notes the start as that of a quantity of the round. Collective. */
+   the cost of a reading of the clock; -INFINITY if the rank doesn't work. It notes the start for a
+   quantity of the round. Collective. */
 
 double overlap_take_reference(struct overlap_experiment *x, const struct bc_round *round,
                               int quantity)
@@ -113,7 +113,7 @@ static double take_staged(struct overlap_experiment *x, const struct bc_round *r
                           uint64_t steps)
 {
     struct op_instance *const operation = x->operation, *const staged = x->staged;
-    /* Data that arrives in host memory stays where the staged operation has put it. */
+    /* Data for host memory stays in the staged buffer. */
     struct op_instance *const arriving =
         bc_memory_needs_copy(operation->space.receive) ? operation : staged;
     struct bc_span span;
@@ -150,7 +150,7 @@ static double take_work(struct overlap_experiment *x, const struct bc_round *rou
     return x->operation->works && x->worker.device != NULL ? x->kernel_ns + x->clock_ns : ns;
 }
 
-/* Times the work alone in parts, with the cost of a reading for each. */
+/* Times the work alone in parts, with a reading for each. */
 static double take_work_parts(struct overlap_experiment *x, const struct bc_round *round,
                               uint64_t part_units)
 {
@@ -165,18 +165,18 @@ static double take_work_parts(struct overlap_experiment *x, const struct bc_roun
     return x->kernel_ns + x->clock_ns;
 }
 
-/* Work alone, and then an operation with the same work, in ns, less the cost of readings. */
+/* Work alone, and an operation with the same work, in ns, less the cost of readings. */
 struct with_work {
     double alone_ns, inside_ns; /* the work */
-    double beside_ns;           /* the operation without it, with one reading */
-    double exposed_ns;          /* what the operation adds to the work, with one reading */
+    double beside_ns;           /* the operation without the work, with one reading */
+    double exposed_ns;          /* time added to the work, with one reading */
 };
 static struct with_work take_with_work(struct overlap_experiment *x, const struct bc_round *round,
                                        int quantity, uint64_t part_units)
 {
     struct op_instance *const operation = x->operation;
     const double readings_ns = x->clock_ns * (double)x->parts;
-    double more_ns = 0.0; /* which the host would need to read the clock around the work */
+    double more_ns = 0.0; /* for readings around the work, as on the host */
     struct overlap_timed_work timed = {.work_ns = 0.0};
     struct with_work times;
     times.alone_ns = take_work_parts(x, round, part_units) - readings_ns;
@@ -201,8 +201,7 @@ static struct with_work take_with_work(struct overlap_experiment *x, const struc
 
 /* ---- rounds ---------------------------------------------------------------------------------- */
 
-/* Keeps this rank's times of a round; plain_ns is the operation without work, or its blocking
-   counterpart. */
+/* Keeps this rank's times of a round; plain_ns is the operation without work, or blocking. */
 static void keep(const struct overlap_experiment *x, double plain_ns, const struct with_work *times,
                  struct bc_samples *own)
 {
@@ -215,7 +214,7 @@ static void keep(const struct overlap_experiment *x, double plain_ns, const stru
     bc_samples_append(own, values, OVERLAP_OWN_QUANTITIES, 0);
 }
 
-/* Runs the check of the operation's kind, if it has one: its data says nothing. Collective. */
+/* Runs the kind's own check, if any. Collective. */
 static void check_round(struct overlap_experiment *x)
 {
     struct op_instance *const operation = x->operation;
@@ -283,7 +282,7 @@ void overlap_trial_rounds(const struct bc_run *run, struct overlap_experiment *x
     struct bc_samples discarded = {.count = 0};
     struct bc_rounds *const rounds = bc_rounds_by_plan(run, &quantities, plan, &discarded);
     for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
-        /* As in overlap_answer_rounds. */
+        /* See overlap_answer_rounds. */
         (void)take_work(x, round, OVERLAP_WORK, x->part_units);
         const double reference_ns = overlap_take_reference(x, round, OVERLAP_REFERENCE);
         const struct with_work beyond = take_with_work(x, round, OVERLAP_BESIDE, x->part_units);
@@ -303,9 +302,9 @@ void overlap_answer_rounds(const struct bc_run *run, struct overlap_experiment *
     const uint64_t plenty_units = x->plenty_part_units;
     struct bc_rounds *const rounds = bc_rounds_by_plan(run, &quantities, plan, samples);
     for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
-        /* The state of a network just before shows in the next operation: buffers drain and token
-           buckets fill. So the same work alone precedes all operations that are compared; the first
-           one doesn't count. */
+        /* A network's state before an operation affects it: buffers drain, token buckets fill. So
+           the same work alone precedes all operations that are compared; the first work doesn't
+           count. */
         (void)take_work(x, round, OVERLAP_WORK, x->part_units);
         const double reference_ns = overlap_take_reference(x, round, OVERLAP_REFERENCE);
         const struct with_work beyond = take_with_work(x, round, OVERLAP_BESIDE, x->part_units);

@@ -1,9 +1,8 @@
 /*
- * The rounds of the method: loops whose lines are the quantities. Each time has new buffers and
- * other data before the operation (--buffers=new, --check), the release of all ranks at once, the
- * timed region on the host or with the device (kernel.h, kernel_device.h), and the data check.
- *
- * Ranks that don't work take their part in the operation; their times don't count.
+ * Rounds of the method: loops whose lines are the quantities. Each time has new buffers and other
+ * data before the operation (--buffers=new, --check), a release of all ranks, the timed region
+ * (kernel.h, kernel_device.h), and the data check. Ranks that don't work serve the operation; their
+ * times don't count.
  */
 #pragma once
 
@@ -12,20 +11,20 @@
 #include "overlap/engine/gain.h"
 #include "overlap/engine/work.h"
 
-/* The operation, the work under it, and how this rank times both. Zeros are no choice. */
+/* The operation, the work under it, and its timing on this rank. */
 struct overlap_experiment {
     struct op_instance *operation;
     struct op_instance *staged;   /* the same in pinned memory; NULL: not timed */
     struct overlap_worker worker; /* does the work; zeros: the processor */
     bool blocking;                /* the blocking counterpart is timed, too */
-    bool check;                   /* verify every operation's data, outside the timing */
-    bool renews;                  /* each operation has buffers that were allocated before it */
-    bool by_barrier;              /* ranks are released by barriers even if there is a window */
-    double clock_ns;              /* the cost of a reading on this rank */
+    bool check;
+    bool renews;     /* each operation has new buffers */
+    bool by_barrier; /* barriers release ranks even if there is a window */
+    double clock_ns; /* the cost of a reading on this rank */
 
-    int64_t parts;              /* of all work; the operation's `between` is between two */
-    uint64_t part_units;        /* in each part of work that is more than fits, or on trial */
-    uint64_t plenty_part_units; /* in each part of plenty of work */
+    int64_t parts;                     /* of all work; the operation's `between` is between two */
+    uint64_t part_units;               /* in each part of work on trial, or beyond the knee */
+    uint64_t plenty_part_units;        /* in each part of plenty of work */
     const uint64_t *amount_part_units; /* in each part of each amount of work */
 
     struct bc_samples own;        /* this rank's times: enum overlap_own_quantity */
@@ -34,39 +33,38 @@ struct overlap_experiment {
     int64_t wrong;                /* operations with wrong data, on this rank */
 };
 
-/* Times the operation without work; returns this rank's time in ns with the cost of one reading of
-   the clock (-INFINITY: it doesn't work). Notes its start as that of a quantity of the round, which
-   by_barrier doesn't need (NULL). Collective. */
+/* Times the operation without work; returns this rank's time in ns with the cost of a reading of
+   the clock (-INFINITY: it doesn't work), and notes the start for a quantity of the round, unless
+   by_barrier (NULL). Collective. */
 double overlap_take_reference(struct overlap_experiment *x, const struct bc_round *round,
                               int quantity);
 
-/* All below take rounds by the plan; on rank 0 they append to `samples`, if they have any.
-   Collective. */
+/* The functions below take rounds by the plan; on rank 0 they append to `samples`. Collective. */
 
-/* Of the reference time alone, and of the total with the work on trial alone, as quantity 0. */
+/* Measure the reference alone, and the total with the work on trial alone, as quantity 0. */
 void overlap_reference_rounds(const struct bc_run *run, struct overlap_experiment *x,
                               const struct bc_plan *plan, struct bc_samples *samples);
 void overlap_total_rounds(const struct bc_run *run, struct overlap_experiment *x,
                           const struct bc_plan *plan, struct bc_samples *samples);
 
-/* Of the exposed time: keep own_plenty, with 0 for the blocking counterpart. */
+/* Measures the exposed time: keeps own_plenty, with 0 for the blocking counterpart. */
 void overlap_plenty_rounds(const struct bc_run *run, struct overlap_experiment *x,
                            const struct bc_plan *plan);
 
-/* Use the counterparts, untimed. */
+/* Calls the counterparts, untimed. */
 void overlap_counterpart_rounds(const struct bc_run *run, struct overlap_experiment *x,
                                 const struct bc_plan *plan);
 
-/* Of reference and beside: keep `own`. */
+/* Measures reference and beside: keeps `own`. */
 void overlap_trial_rounds(const struct bc_run *run, struct overlap_experiment *x,
                           const struct bc_plan *plan);
 
-/* Of all quantities (enum overlap_quantity): keep both. */
+/* Measures all quantities: keeps both. */
 void overlap_answer_rounds(const struct bc_run *run, struct overlap_experiment *x,
                            const struct bc_plan *plan, struct bc_samples *samples);
 
-/* Return the estimates by rounds `first` to `end` - 1 of each rank's own times, and with plenty of
-   work the gain: of the slowest of the ranks that work. Collective; the same on every rank. */
+/* Return the estimates, and the gain with plenty of work, from rounds `first` to `end` - 1 of the
+   slowest of the ranks that work. Collective; the same on every rank. */
 struct overlap_estimates overlap_slowest_estimates(const struct bc_run *run,
                                                    const struct overlap_experiment *x, size_t first,
                                                    size_t end);

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-/* A part of a whole in percent, limited to 0 to 100. */
+/* Returns a part of a whole in percent, limited to 0 to 100. */
 static double percent(double part, double whole)
 {
     if (!(whole > 0.0))
@@ -23,8 +23,7 @@ static struct bc_summary summarize_answers(const struct bc_run *run,
 
 /* ---- work that is more than fits ------------------------------------------------------------- */
 
-/* The margin's max, as a share of the reference time: what is that much longer than the operation
-   can't fit. */
+/* Max margin, as a share of the reference time: longer work can't fit. */
 #define MARGIN_MAX_SHARE 1.0
 
 static double hidden_pct(double reference_ns, double exposed_ns)
@@ -71,15 +70,14 @@ bool overlap_take_answer(const struct bc_run *run, const struct overlap_estimate
 
 /* ---- overlap and gain ------------------------------------------------------------------------ */
 
-/* True if the values of visits tell a share: of one visit with one round they don't. */
+/* True if the values give shares: one visit with one round doesn't. */
 static bool tells_shares(const struct overlap_row *row, const struct bc_samples *said)
 {
     return said->count > 1 || row->rounds.count > 1;
 }
 
-/* The interval of an answer by one visit of few rounds: as wide as that of the rounds of all
-   visits, most of which weren't sure that the work is more than fits. These are the slowest rank's
-   in each round, since rounds of single ranks are kept for one visit only. */
+/* Returns the interval of a single visit with few rounds: as wide as that of the rounds of all
+   visits, whose samples are the slowest rank's. */
 static struct bc_interval interval_by_rounds(const struct bc_run *run,
                                              const struct overlap_row *row, double answer_pct)
 {
@@ -91,9 +89,9 @@ static struct bc_interval interval_by_rounds(const struct bc_run *run,
     return (struct bc_interval){answer_pct - half_pct, answer_pct + half_pct};
 }
 
-/* The overlap in percent. Its interval reaches at least two readings of the clock beyond the value:
-   post and wait are timed together alone, but one by one around work, and each time is known to a
-   reading. It has no upper end where all work fitted that there was time to try. */
+/* Returns the overlap in percent. Its interval reaches at least two readings of the clock to each
+   side: start and finish are timed together alone, but separately around work. It has no upper end
+   if all work fitted. */
 static struct bc_summary summarize_overlap(const struct bc_run *run, const struct overlap_row *row)
 {
     const struct bc_samples *const answers = &row->answers;
@@ -120,9 +118,9 @@ static struct bc_summary summarize_overlap(const struct bc_run *run, const struc
     return overlap;
 }
 
-/* The overlap under the mean, as specified: the work over the reference. Its interval is the
-   search's bracket and a reading of the clock, over the reference at the far end of its own
-   interval; it exists only if both trials and the reference have intervals. */
+/* Returns the overlap under the mean, as specified: work over reference. Its interval is the
+   search's bracket and a reading of the clock, over the far end of the reference's interval; NAN
+   without intervals of both trials and the reference. */
 static struct bc_summary overlap_by_mean(const struct bc_run *run, const struct overlap_row *row,
                                          const struct bc_summary *reference, double work_ns)
 {
@@ -142,7 +140,7 @@ static struct bc_summary overlap_by_mean(const struct bc_run *run, const struct 
     return overlap;
 }
 
-/* Under the mean exposed times are formed and compared round by round. */
+/* Returns the gain under the mean, formed round by round. */
 static struct overlap_gain gain_by_mean(const struct bc_run *run, const struct bc_samples *rounds)
 {
     struct overlap_gain gain = {
@@ -155,9 +153,9 @@ static struct overlap_gain gain_by_mean(const struct bc_run *run, const struct b
     return gain;
 }
 
-/* How well the cost of calls is known: to a reading of the clock for each of start, finish and the
-   blocking counterpart, which are timed one by one; and to a quarter of one for each call between
-   two parts of the work, where readings follow each other closely. */
+/* Uncertainty of the cost of calls, in readings of the clock: one each for start, finish and
+   blocking counterpart, and a quarter for each call between two parts of the work, where readings
+   are close. */
 #define CALLS 3.0
 #define BETWEEN 0.25
 
@@ -181,11 +179,10 @@ static struct overlap_gain summarize_gain(const struct bc_run *run, const struct
     return gain;
 }
 
-/* ---- what the row says ----------------------------------------------------------------------- */
+/* ---- the row --------------------------------------------------------------------------------- */
 
-/* True if it is clear that going non-blocking pays, loses or makes no difference, or the gain's
-   interval is as narrow as the precision asks for, or twice as wide as what calls cost makes it at
-   the min. */
+/* True if the verdict is clear, or the gain's interval is as narrow as the precision, or twice as
+   wide as its min by the cost of calls. */
 static bool gain_is_precise(const struct overlap_state *overlap, const struct overlap_row *row)
 {
     const struct bc_run *const run = overlap->run;
@@ -196,13 +193,12 @@ static bool gain_is_precise(const struct overlap_state *overlap, const struct ov
            bc_half_width(&gain.gain_pct) <= fmax(run->settings.precision_pct, calls_pct);
 }
 
-/* The part of a result that follows from the amount of work that it prints. */
+/* Results that depend on the printed amount of work. */
 struct injected {
     struct bc_summary reference, work, total, overlap;
-    bool lacks_work; /* no amount fits, although the overlap is surely above --precision */
+    bool lacks_work; /* no amount fits, but the overlap surely exceeds --precision */
 };
 
-/* Without a fitting amount work is 0 and total the reference. */
 static struct injected injected_of(const struct overlap_state *overlap,
                                    const struct overlap_row *row)
 {
@@ -243,7 +239,6 @@ bool overlap_row_is_precise(const struct overlap_state *overlap, const struct ov
            (said.work.value < OVERLAP_SHORT_WORK_NS || bc_is_precise(&said.work, precision));
 }
 
-/* The overlap's interval reaches down to what the work shows. */
 void overlap_summarize(const struct overlap_state *overlap, const struct overlap_row *row,
                        struct overlap_result *result)
 {
@@ -261,7 +256,7 @@ void overlap_summarize(const struct overlap_state *overlap, const struct overlap
     result->gain = summarize_gain(run, row);
     result->verdict = bc_verdict(&result->gain.gain_pct, overlap->parameters.threshold_pct);
     if (overlap->space.device == NULL)
-        return; /* its columns aren't shown */
+        return;
     result->staged = bc_staged_of(&overlap->parameters.memory, NULL, NULL, 1.0);
     if (!row->has_staged)
         return;

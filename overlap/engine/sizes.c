@@ -8,24 +8,22 @@
 
 #include <math.h>
 
-/* The time-driven model looks for its size no longer than this. */
+/* Max time of the search for a size. */
 #define GROWTH_S 2.0
 
-/* Sizes of a run with defaults need no larger buffers on a rank, so that on many ranks an operation
-   with a block for each other one takes no more than about a tenth of a second of a node's network.
- */
+/* Max bytes of a rank's buffers by default, so that an operation among many ranks takes no more
+   than about a tenth of a second of a node's network. */
 #define DEFAULT_BUFFER_BYTES (64.0 * 1048576.0)
 
 /* ---- what fits ------------------------------------------------------------------------------- */
 
-/* True if the largest size was asked for, and isn't the default. */
 static bool is_max_given(const struct bc_run *run)
 {
     return bc_option_given(&run->options, "sizes") ||
            bc_option_given(&run->options, "max-num-elts");
 }
 
-/* Returns a text of what is too small for `elements`; NULL: they fit. */
+/* Returns the limit that `elements` exceed; NULL: they fit. */
 static const char *what_is_too_small(const struct overlap_parameters *p, const struct bc_run *run,
                                      int64_t elements)
 {
@@ -33,7 +31,7 @@ static const char *what_is_too_small(const struct overlap_parameters *p, const s
         .ranks = run->job.ranks, .root = (int)p->root, .elements = elements};
     const bool asked = elements <= p->min_elements || is_max_given(run);
     const double bytes = op_bytes(p->kind, &shape);
-    /* A new buffer is there before the former is freed. */
+    /* A new buffer is allocated before the old buffer is freed. */
     const double buffers = p->buffers == BC_BUFFERS_NEW ? 2.0 : 1.0;
     if (buffers * bytes > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
         return "memory";
@@ -42,7 +40,7 @@ static const char *what_is_too_small(const struct overlap_parameters *p, const s
     return !asked && bytes > DEFAULT_BUFFER_BYTES ? "the default limit of 64 MiB a rank" : NULL;
 }
 
-/* The largest power of two that fits, or the fewest elements if only these do. */
+/* Returns the largest power of two that fits, or the min elements if only they fit. */
 static int64_t largest_that_fits(const struct overlap_parameters *p, const struct bc_run *run)
 {
     int64_t max = 1;
@@ -95,8 +93,7 @@ void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run)
         return;
     const struct op_shape largest = {
         .ranks = run->job.ranks, .root = (int)p->root, .elements = p->max_elements};
-    /* Each buffer, what it is to hold, and what the pinned buffer is to hold; and a new buffer
-       before the former is freed. */
+    /* A device holds each buffer, its image, the image of the pinned buffer, and a new buffer. */
     const double bytes = (p->buffers == BC_BUFFERS_NEW ? 4.0 : 3.0) * op_bytes(p->kind, &largest);
     struct bc_device *const device =
         bc_memory_open(run, &p->memory, is_in_host_memory ? 0.0 : bytes,
@@ -111,7 +108,6 @@ void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run)
 
 /* ---- parts of the work ----------------------------------------------------------------------- */
 
-/* Each variant that implies its form has one row. */
 static bool is_wanted(const struct overlap_parameters *p, int form)
 {
     if (p->variants_have_forms)
@@ -131,7 +127,7 @@ static struct overlap_experiment experiment_of(const struct overlap_parameters *
         .operation = operation, .renews = p->buffers == BC_BUFFERS_NEW, .by_barrier = true};
 }
 
-/* The time of the quickest of a few operations, the longest of all ranks that work. Collective. */
+/* Returns the min time of a few operations, the max over ranks that work. Collective. */
 static double first_reference_ns(const struct overlap_parameters *p, const struct bc_run *run,
                                  const struct op_choice *choice)
 {
@@ -147,7 +143,7 @@ static double first_reference_ns(const struct overlap_parameters *p, const struc
     return max_ns;
 }
 
-/* The max number of parts into which options ask to cut the work. */
+/* Returns the max number of parts that options ask for. */
 static int64_t max_parts(const struct overlap_state *overlap)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
@@ -160,16 +156,16 @@ static int64_t max_parts(const struct overlap_state *overlap)
     return max_calls + 1;
 }
 
-/* The max number of parts into which plenty of work under such an operation can be cut. */
+/* Returns the max number of parts of plenty of work under such an operation. */
 static int64_t possible_parts(const struct overlap_parameters *p, double reference_ns)
 {
     struct bc_work_rate rate = bc_work_calibrate();
-    rate.call_ns = fmax(0.0, rate.call_ns); /* below 0 it would make units out of nothing */
+    rate.call_ns = fmax(0.0, rate.call_ns); /* a negative cost would make units out of nothing */
     const uint64_t units = bc_work_units(&rate, p->plenty * reference_ns);
     return units > 0 ? (int64_t)units : 1;
 }
 
-/* Variant i of such an array; NULL where there is none. */
+/* Returns variant i of an array; NULL without one. */
 static const void *variant_at(const void *variants, size_t i, size_t bytes)
 {
     return variants != NULL ? (const char *)variants + i * bytes : NULL;
@@ -214,7 +210,7 @@ void overlap_note_fine_cuts(const struct overlap_state *overlap)
                      calls ? "calls have none between them" : "parts have none");
 }
 
-/* The next size of a doubling sweep, which ends on the largest; 0 after it. */
+/* Returns the next size of a doubling sweep, which ends on the largest; 0 after it. */
 static int64_t next_elements(const struct overlap_parameters *p, int64_t elements)
 {
     if (elements >= p->max_elements)
@@ -224,10 +220,10 @@ static int64_t next_elements(const struct overlap_parameters *p, int64_t element
 
 /* ---- the size of the time-driven model ------------------------------------------------------- */
 
-/* The sizes of a job in which no size takes the cutoff time. */
+/* Sizes of a job in which no size takes the cutoff time. */
 static const int64_t usual_elements[] = {128, 8192, 131072};
 
-/* Returns the operation's time by up to five rounds that end by end_s, the same on every rank.
+/* Returns the operation's time by up to five rounds until end_s, the same on every rank.
    Collective. */
 static double quick_reference_ns(const struct overlap_state *overlap, const struct bc_run *run,
                                  const struct op_choice *choice, double end_s)
@@ -254,8 +250,8 @@ static double quick_reference_ns(const struct overlap_state *overlap, const stru
     return reference_ns;
 }
 
-/* Grows the size until the operation takes the cutoff time, twice if there is time: something may
-   slow a small operation down for a moment. Collective; the same on every rank. */
+/* Grows the size until the operation takes the cutoff time, twice if there is time: one slow
+   operation may be disturbed. Collective; the same on every rank. */
 static void grow(struct overlap_state *overlap, const struct bc_run *run, const void *variant)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
@@ -287,7 +283,7 @@ static void grow(struct overlap_state *overlap, const struct bc_run *run, const 
 }
 
 /* Makes the run data-driven, of the usual sizes that memory allows, as multiples of the smallest
-   size: a program may need sizes that its parts divide. Local. */
+   size, which the program's parts divide. Local. */
 static void use_usual_sizes(struct overlap_parameters *p)
 {
     const int64_t max = p->max_elements, step = p->min_elements;
@@ -342,7 +338,7 @@ void overlap_note_size(const struct overlap_state *overlap)
 
 /* ---- the rows of the two models -------------------------------------------------------------- */
 
-/* Size i of a data-driven run, after `elements`; 0 after the last. */
+/* Returns size i of a data-driven run, after `elements`; 0 after the last. */
 static int64_t elements_at(const struct overlap_parameters *p, int i, int64_t elements)
 {
     if (p->elements_count > 0)

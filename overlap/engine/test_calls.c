@@ -3,16 +3,15 @@
 /* Rounds with each number of calls that is tried. */
 #define CALLS_ROUNDS 5
 
-/* Exposed times that differ by less than this share of the reference time are as good. */
+/* Exposed times within this share of the reference are equally good. */
 #define CALLS_TOLERANCE 0.005
 
-/* Numbers whose exposed time exceeds the min by less than this share of the reference time are
-   tried again, alternately, this many times; the median counts. */
+/* Numbers within this share of the reference above the min are tried again, alternately, this
+   often; the median counts. */
 #define CALLS_CLOSE 0.25
 #define CALLS_TRIALS 3
 
-/* The max number of calls that makes sense: each part of the work takes at least this time, or as
-   long as two readings of the clock. */
+/* Min time of a part of the work between calls, or two readings of the clock. */
 #define CALLS_PART_NS 100.0
 
 static int64_t max_calls(const struct overlap_measurement *m)
@@ -22,7 +21,7 @@ static int64_t max_calls(const struct overlap_measurement *m)
     return (int64_t)fmin(OVERLAP_TEST_CALLS_LIMIT, fmax(0.0, work_ns / part_ns - 1.0));
 }
 
-/* Chooses this number of calls; returns the plan of its rounds with plenty of work. Collective. */
+/* Sets the number of calls; returns the plan of its rounds. Collective. */
 static struct bc_plan begin_trial(struct overlap_measurement *m, int64_t calls, double deadline_s)
 {
     m->x.parts = calls + 1;
@@ -58,7 +57,6 @@ void overlap_search_calls(struct overlap_measurement *m, double deadline_s,
     }
 }
 
-/* The trials count again only if there is time for all. */
 void overlap_settle_calls(struct overlap_measurement *m, double deadline_s,
                           struct overlap_calls_search *search)
 {

@@ -4,14 +4,14 @@
 
 #include <math.h>
 
-/* The quickest of these counts: others may disturb. */
+/* Number of runs, of which the quickest counts. */
 #define RUNS 10
 
-/* Two amounts of work, whose difference gives the rate. */
+/* Amounts of work whose difference gives the rate. */
 #define FEW_STEPS 1000
 #define MANY_STEPS 11000
 
-/* The lead takes at least LEAD_NS, and LEAD_FACTOR times as long as starting what follows it. */
+/* Min time of the lead, also as a multiple of the time to start the calls that follow. */
 #define LEAD_NS 20000.0
 #define LEAD_FACTOR 4.0
 
@@ -23,7 +23,7 @@ static double quickest_ns(const struct overlap_worker *worker, uint64_t steps)
     return ns;
 }
 
-/* Starting an empty kernel, on the host's clock. */
+/* Returns the time to start an empty kernel, on the host's clock. */
 static double launch_ns(const struct overlap_worker *worker)
 {
     double ns = INFINITY;

@@ -217,7 +217,7 @@ class Matrix(Base):
             self.assertEqual(len(errors.splitlines()), 1)
             self.assertIn(error, errors)
         _, errors = self.run_matrix("--sizes=8", expect=1, DEVICE_COUNT=0)
-        self.assertIn("the first launch was refused: pingpong: --memory=device: rank 0: the CUDA driver says", errors)
+        self.assertIn("the first launch was refused: pingpong: --memory=device: rank 0: the CUDA driver reports", errors)
         self.assertFalse(os.path.exists(self.results), "no folder is left without a device")
 
 

@@ -54,7 +54,7 @@ class Devices(Base):
     def test_none(self):
         self.assertIn("there is no libcuda.so.1 and no libamdhip64.so", self.call().stdout)
         self.use("cuda")
-        self.assertIn("the CUDA driver says: model (100)", self.call(DEVICE_COUNT=0).stdout)
+        self.assertIn("the CUDA driver reports model (100)", self.call(DEVICE_COUNT=0).stdout)
 
 
 class DeviceKernels(Base):
