@@ -61,52 +61,29 @@ static void renew(const struct overlap_experiment *x)
    the cost of a reading of the clock; -INFINITY if the rank doesn't work. It notes the start for a
    quantity of the round. Collective. */
 
-double overlap_take_reference(struct overlap_experiment *x, const struct bc_round *round,
-                              int quantity)
+double overlap_take(struct overlap_experiment *x, const struct bc_round *round, int quantity,
+                    enum overlap_call call, uint64_t units)
 {
     struct op_instance *const operation = x->operation;
+    struct bc_device *const device = x->worker.device;
+    const bool blocks = call == OVERLAP_CALL_BLOCKING;
     struct bc_span span;
     renew(x);
     begin_time(x, round, operation);
     if (!operation->works)
-        span = overlap_time_service(operation, operation->serve);
-    else if (x->worker.device != NULL)
-        span = overlap_time_total_on_device(operation, x->worker.device, 0);
+        span =
+            overlap_time_service(operation, blocks ? operation->serve_blocking : operation->serve);
+    else if (device != NULL && blocks)
+        span = overlap_time_blocking_on_device(operation, device, units);
+    else if (device != NULL)
+        span = overlap_time_total_on_device(operation, device, units);
+    else if (blocks)
+        span = overlap_time_blocking(operation);
+    else if (call == OVERLAP_CALL_TOTAL)
+        span = overlap_time_total(operation, x->parts, units);
     else
         span = overlap_time_operation(operation);
-    return end_time(x, round, quantity, span, operation);
-}
-
-static double take_total(struct overlap_experiment *x, const struct bc_round *round, int quantity,
-                         uint64_t part_units)
-{
-    struct op_instance *const operation = x->operation;
-    struct bc_span span;
-    renew(x);
-    begin_time(x, round, operation);
-    if (!operation->works)
-        span = overlap_time_service(operation, operation->serve);
-    else if (x->worker.device != NULL)
-        span = overlap_time_total_on_device(operation, x->worker.device, part_units);
-    else
-        span = overlap_time_total(operation, x->parts, part_units);
-    return end_time(x, round, quantity, span, operation);
-}
-
-static double take_blocking(struct overlap_experiment *x, const struct bc_round *round,
-                            int quantity, uint64_t steps)
-{
-    struct op_instance *const operation = x->operation;
-    struct bc_span span;
-    renew(x);
-    begin_time(x, round, operation);
-    if (!operation->works)
-        span = overlap_time_service(operation, operation->serve_blocking);
-    else if (x->worker.device != NULL)
-        span = overlap_time_blocking_on_device(operation, x->worker.device, steps);
-    else
-        span = overlap_time_blocking(operation);
-    return end_time(x, round, quantity, span, operation) - x->kernel_ns;
+    return end_time(x, round, quantity, span, operation) - (blocks ? x->kernel_ns : 0.0);
 }
 
 static double take_staged(struct overlap_experiment *x, const struct bc_round *round, int quantity,
@@ -230,7 +207,7 @@ void overlap_reference_rounds(const struct bc_run *run, struct overlap_experimen
     struct bc_rounds *const rounds = bc_rounds_by_plan(run, &one_quantity, plan, samples);
     for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
         bc_round_value(round, OVERLAP_REFERENCE,
-                       overlap_take_reference(x, round, OVERLAP_REFERENCE));
+                       overlap_take(x, round, OVERLAP_REFERENCE, OVERLAP_CALL_REFERENCE, 0));
         check_round(x);
     }
 }
@@ -240,7 +217,7 @@ void overlap_total_rounds(const struct bc_run *run, struct overlap_experiment *x
 {
     struct bc_rounds *const rounds = bc_rounds_by_plan(run, &one_quantity, plan, samples);
     for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
-        bc_round_value(round, 0, take_total(x, round, 0, x->part_units));
+        bc_round_value(round, 0, overlap_take(x, round, 0, OVERLAP_CALL_TOTAL, x->part_units));
         check_round(x);
     }
 }
@@ -265,7 +242,7 @@ void overlap_counterpart_rounds(const struct bc_run *run, struct overlap_experim
     struct bc_samples discarded = {.count = 0};
     struct bc_rounds *const rounds = bc_rounds_by_plan(run, &one_quantity, plan, &discarded);
     for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
-        (void)take_blocking(x, round, 0, 0);
+        (void)overlap_take(x, round, 0, OVERLAP_CALL_BLOCKING, 0);
         if (x->staged != NULL)
             (void)take_staged(x, round, 0, 0);
         bc_round_value(round, 0, 0.0);
@@ -284,7 +261,8 @@ void overlap_trial_rounds(const struct bc_run *run, struct overlap_experiment *x
     for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
         /* See overlap_answer_rounds. */
         (void)take_work(x, round, OVERLAP_WORK, x->part_units);
-        const double reference_ns = overlap_take_reference(x, round, OVERLAP_REFERENCE);
+        const double reference_ns =
+            overlap_take(x, round, OVERLAP_REFERENCE, OVERLAP_CALL_REFERENCE, 0);
         const struct with_work beyond = take_with_work(x, round, OVERLAP_BESIDE, x->part_units);
         bc_round_value(round, OVERLAP_REFERENCE, reference_ns);
         bc_round_value(round, OVERLAP_BESIDE, beyond.beside_ns);
@@ -306,7 +284,8 @@ void overlap_answer_rounds(const struct bc_run *run, struct overlap_experiment *
            the same work alone precedes all operations that are compared; the first work doesn't
            count. */
         (void)take_work(x, round, OVERLAP_WORK, x->part_units);
-        const double reference_ns = overlap_take_reference(x, round, OVERLAP_REFERENCE);
+        const double reference_ns =
+            overlap_take(x, round, OVERLAP_REFERENCE, OVERLAP_CALL_REFERENCE, 0);
         const struct with_work beyond = take_with_work(x, round, OVERLAP_BESIDE, x->part_units);
         bc_round_value(round, OVERLAP_REFERENCE, reference_ns);
         bc_round_value(round, OVERLAP_BESIDE, beyond.beside_ns);
@@ -316,7 +295,8 @@ void overlap_answer_rounds(const struct bc_run *run, struct overlap_experiment *
         double blocking_ns = 0.0;
         if (x->blocking) {
             (void)take_work(x, round, OVERLAP_WORK, plenty_units);
-            blocking_ns = take_blocking(x, round, OVERLAP_BLOCKING, plenty_units);
+            blocking_ns =
+                overlap_take(x, round, OVERLAP_BLOCKING, OVERLAP_CALL_BLOCKING, plenty_units);
         }
         if (x->staged != NULL) {
             (void)take_work(x, round, OVERLAP_WORK, plenty_units);
@@ -335,7 +315,7 @@ void overlap_answer_rounds(const struct bc_run *run, struct overlap_experiment *
             const int work = OVERLAP_WORK + i, total = OVERLAP_TOTAL + i;
             const uint64_t units = x->amount_part_units[i];
             bc_round_value(round, work, take_work(x, round, work, units));
-            bc_round_value(round, total, take_total(x, round, total, units));
+            bc_round_value(round, total, overlap_take(x, round, total, OVERLAP_CALL_TOTAL, units));
         }
         check_round(x);
     }

@@ -33,11 +33,14 @@ struct overlap_experiment {
     int64_t wrong;                /* operations with wrong data, on this rank */
 };
 
-/* Times the operation without work; returns this rank's time in ns with the cost of a reading of
-   the clock (-INFINITY: it doesn't work), and notes the start for a quantity of the round, unless
-   by_barrier (NULL). Collective. */
-double overlap_take_reference(struct overlap_experiment *x, const struct bc_round *round,
-                              int quantity);
+enum overlap_call { OVERLAP_CALL_REFERENCE, OVERLAP_CALL_TOTAL, OVERLAP_CALL_BLOCKING };
+
+/* Times the operation without work, with `units` of work in each part, or its blocking counterpart;
+   returns this rank's time in ns with the cost of a reading of the clock (-INFINITY: it doesn't
+   work), and notes the start for a quantity of the round, unless by_barrier (NULL). `units` are a
+   kernel's steps if a device works. Collective. */
+double overlap_take(struct overlap_experiment *x, const struct bc_round *round, int quantity,
+                    enum overlap_call call, uint64_t units);
 
 /* The functions below take rounds by the plan; on rank 0 they append to `samples`. Collective. */
 

@@ -137,7 +137,7 @@ static double first_reference_ns(const struct overlap_parameters *p, const struc
     double own_ns = INFINITY, max_ns;
     op_create(&operation, p->kind, &run->job, choice);
     for (int i = 0; i < OPERATIONS; i++)
-        own_ns = fmin(own_ns, overlap_take_reference(&x, NULL, OVERLAP_REFERENCE));
+        own_ns = fmin(own_ns, overlap_take(&x, NULL, OVERLAP_REFERENCE, OVERLAP_CALL_REFERENCE, 0));
     op_destroy(&operation);
     bc_harness_allreduce(&own_ns, &max_ns, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return max_ns;

@@ -1,7 +1,4 @@
-/*
- * What is said of going non-blocking: a rank's exposed time, the gain of visits with its interval,
- * and the verdict.
- */
+/* A rank's exposed time, the gain of visits with its interval, and the verdict. */
 #include "helpers.h"
 
 #include "common/measure/verdict.h"
@@ -12,8 +9,6 @@
 #define CONFIDENCE 0.95
 
 /* ---- a rank's rounds ------------------------------------------------------------------------- */
-
-enum { ROUNDS = 30 };
 
 #define BLOCKING_NS 150e3
 #define BESIDE_NS 40e3
@@ -50,54 +45,6 @@ TEST(medians_of_the_rounds_that_count)
     bc_samples_free(&own);
 }
 
-/* A thread of the library's shares the processor with the work: in all rounds alike, or with
-   nothing in some rounds and much in others. */
-TEST(what_the_library_takes_from_the_work_is_exposed)
-{
-    static const struct {
-        double always_ns, up_to_ns, exposed_ns, median_exposed_ns;
-    } cases[] = {{30e3, 0.0, 30e3, 30e3}, {0.0, 200e3, 10e3, 100e3}};
-    enum { MANY = 2000 };
-    struct random random = random_from(5);
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        struct bc_samples own = {.count = 0};
-        double estimates_ns[OVERLAP_GAIN_ESTIMATED];
-        for (int round = 0; round < MANY; round++)
-            append_round(&own, BLOCKING_NS, BESIDE_NS,
-                         WORK_NS + cases[i].always_ns + cases[i].up_to_ns * random_uniform(&random),
-                         WORK_NS + 20.0 * random_normal(&random));
-        overlap_gain_own(&own, 0, MANY, estimates_ns);
-        assert_near(estimates_ns[OVERLAP_GAIN_EXPOSED], BESIDE_NS + cases[i].exposed_ns, 2e3);
-        assert_near(estimates_ns[OVERLAP_GAIN_MEDIAN_EXPOSED],
-                    BESIDE_NS + cases[i].median_exposed_ns, 10e3);
-        bc_samples_free(&own);
-    }
-}
-
-/* Whether it is in the work inside or alone, in a half of the rounds or in nearly all of them, of
-   the times beside the work in a third. */
-TEST(stops_move_nothing)
-{
-    static const double shares[][2] = {{0.5, 0.0}, {0.0, 0.5}, {0.7, 0.2}, {0.3, 0.7}};
-    struct random random = random_from(4);
-    for (size_t i = 0; i < COUNT(shares); i++) {
-        struct bc_samples own = {.count = 0};
-        double estimates_ns[OVERLAP_GAIN_ESTIMATED];
-        for (int round = 0; round < ROUNDS; round++) {
-            const double place = (double)((round * 7) % ROUNDS) / ROUNDS;
-            const double stop_ns = 1e6 * random_uniform(&random);
-            append_round(&own, BLOCKING_NS + (round % 3 == 0 ? stop_ns : 0.0),
-                         BESIDE_NS + (round % 3 == 1 ? stop_ns : 0.0),
-                         WORK_NS + (place < shares[i][0] ? stop_ns : 0.0),
-                         WORK_NS + (place >= 1.0 - shares[i][1] ? stop_ns : 0.0));
-        }
-        overlap_gain_own(&own, 0, ROUNDS, estimates_ns);
-        assert_near(estimates_ns[OVERLAP_GAIN_BLOCKING], BLOCKING_NS, 1e-6);
-        assert_near(estimates_ns[OVERLAP_GAIN_EXPOSED], BESIDE_NS, 1e-6);
-        bc_samples_free(&own);
-    }
-}
-
 /* ---- the gain of visits ---------------------------------------------------------------------- */
 
 static void append_visit(struct bc_samples *visits, double blocking_ns, double exposed_ns,
@@ -119,7 +66,7 @@ static void assert_no_interval(const struct bc_summary *summary)
     assert_true(isnan(summary->interval.hi));
 }
 
-/* Of one visit nothing is known but what its parts say, and what other quantiles do. */
+/* The interval of a single visit is that of its parts. */
 TEST(one_visit_has_the_interval_of_its_blocks)
 {
     struct bc_samples visit = {.count = 0}, blocks = {.count = 0};
@@ -150,7 +97,7 @@ TEST(one_visit_has_the_interval_of_its_blocks)
     bc_samples_free(&blocks);
 }
 
-/* What the clock can't see took no time, not less: all of the blocking call is gained. */
+/* A time below the clock's resolution is 0, not negative. */
 TEST(exposed_is_never_below_0)
 {
     struct bc_samples visits = {.count = 0};
@@ -184,7 +131,7 @@ TEST(intervals_know_the_cost_of_calls)
     bc_samples_free(&visits);
 }
 
-/* The median of what the library takes from the work counts where it is surely more. */
+/* The median of the time taken from the work counts if it is surely more. */
 TEST(more_in_some_rounds_than_in_others)
 {
     struct bc_samples surely = {.count = 0}, perhaps = {.count = 0};
@@ -195,7 +142,7 @@ TEST(more_in_some_rounds_than_in_others)
     const struct overlap_gain found = overlap_gain_of_visits(&surely, &none, 0.0, CONFIDENCE);
     assert_near(found.exposed.value, 70.25e3, 1e-6);
     assert_near(found.gain_pct.value, 29.75, 1e-9);
-    /* Widened by what both differ by. */
+    /* Widened by their difference. */
     assert_true(found.exposed.interval.lo <= 50e3 + 1e3);
     const struct overlap_gain unsure = overlap_gain_of_visits(&perhaps, &none, 0.0, CONFIDENCE);
     assert_near(unsure.exposed.value, 50e3, 1e-6);
@@ -224,7 +171,7 @@ TEST(no_percentage_of_what_the_clock_cannot_see)
 
 /* ---- the verdict ----------------------------------------------------------------------------- */
 
-/* At the borders: what is as much as the threshold is still even. */
+/* A gain at the threshold is even. */
 TEST(verdict_compares_with_the_threshold)
 {
     static const struct {

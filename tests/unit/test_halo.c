@@ -52,23 +52,6 @@ TEST(memory_of_a_box)
 
 /* ---- grids ----------------------------------------------------------------------------------- */
 
-/* Ranks are numbered as by MPI_Cart_create: the last coordinate changes fastest. */
-TEST(grids)
-{
-    static const int dims[] = {2, 3, 4};
-    const struct halo_grid grid = halo_grid_of(dims, 12 + 4 + 3);
-    static const int coords[] = {1, 1, 3};
-    static const int neighbours[] = {7, 7, 15, 23, 18, 16};
-    assert_memory_equal(grid.dims, dims, sizeof dims);
-    assert_memory_equal(grid.coords, coords, sizeof coords);
-    assert_memory_equal(grid.neighbours, neighbours, sizeof neighbours);
-    /* Where there is one process in a direction it is its own neighbour. */
-    static const int flat[] = {1, 5, 1};
-    static const int flat_neighbours[] = {2, 2, 1, 3, 2, 2};
-    const struct halo_grid flat_grid = halo_grid_of(flat, 2);
-    assert_memory_equal(flat_grid.neighbours, flat_neighbours, sizeof flat_neighbours);
-}
-
 /* ---- options --------------------------------------------------------------------------------- */
 
 extern const struct bc_program halo_program;
@@ -131,7 +114,7 @@ TEST(lists_of_boxes)
 }
 
 /* Of the default boxes those that need more than `bytes` must be left out. The other ranks, which
-   get the kept boxes as text, must have as many. */
+   get the kept boxes as text, must have the same number. */
 static void assert_kept(double bytes, int count, const char *kept, const char *left_out)
 {
     struct bc_run run, other;

@@ -175,37 +175,6 @@ TEST(what_is_beyond_ints)
     }
 }
 
-/* At the largest size that is passed as ints no amount and no displacement exceeds an
-   int, neither by_rank nor own; and that size is not needlessly small. */
-TEST(largest_size_fits)
-{
-    static const enum op_layout layouts[] = {OP_VARYING, OP_VARYING_BYTES};
-    static const int counts[] = {1, 2, 3, 10, 100, 1000, 4096};
-    for (size_t l = 0; l < COUNT(layouts); l++)
-        for (size_t c = 0; c < COUNT(counts); c++) {
-            const int ranks = counts[c];
-            const int64_t unit = layouts[l] == OP_VARYING ? 1 : 8;
-            const struct op_kind collective = all_to_all(layouts[l]);
-            struct op_shape shape = {.ranks = ranks};
-            int64_t low = 0, high = INT64_C(1) << 32;
-            while (low < high) {
-                const int64_t middle = low + (high - low + 1) / 2;
-                shape.elements = middle;
-                if (op_passing_of(&collective, &shape) == OP_AS_INTS)
-                    low = middle;
-                else
-                    high = middle - 1;
-            }
-            shape.elements = low;
-            const int64_t last = op_amount(&shape, ranks - 1);
-            const int64_t start = elements(OP_ALL_AMOUNTS, &shape) - last; /* of the last block */
-            assert_true(start * unit <= INT_MAX);
-            assert_true(last <= INT_MAX);
-            assert_true(last * (ranks - 1) * unit <= INT_MAX);
-            assert_true(low * unit * (ranks + 1) >= INT_MAX / 4);
-        }
-}
-
 TEST(bytes_of_the_rank_that_needs_most)
 {
     struct op_kind gather = {
@@ -272,32 +241,4 @@ TEST(values_tell_their_place)
                 assert_true(value != sent_to(from, to, i + 1));
                 assert_true(value > 0.0); /* poison is -1, fresh memory 0 */
             }
-}
-
-TEST(one_wrong_element_is_found)
-{
-    enum { RANKS = 3, ELEMENTS = 6, TOTAL = RANKS * ELEMENTS };
-    const struct op_kind gather = {
-        .layout = OP_EQUAL,
-        .send.extent = OP_BLOCK,
-        .receive = {OP_BLOCK_PER_RANK, OP_ON_ALL, OP_FROM_EACH},
-    };
-    double receive[TOTAL];
-    struct op_instance operation = {
-        .kind = &gather,
-        .shape = {.rank = 1, .ranks = RANKS, .elements = ELEMENTS},
-        .receive_buffer = bc_buffer_in(receive, sizeof receive),
-    };
-    for (int64_t i = 0; i < TOTAL; i++)
-        receive[i] = op_element(&operation.shape, OP_FROM_EACH, i);
-    assert_true(op_verify(&operation));
-    for (int64_t i = 0; i < TOTAL; i++) {
-        const double right = receive[i];
-        receive[i] = nextafter(right, INFINITY);
-        assert_false(op_verify(&operation));
-        receive[i] = right;
-    }
-    op_poison(&operation);
-    for (int64_t i = 0; i < TOTAL; i++)
-        assert_true(receive[i] != op_element(&operation.shape, OP_FROM_EACH, i));
 }

@@ -1,7 +1,4 @@
-/*
- * Can the work under an operation be cut into as many parts as --test-calls asks for? Only the
- * ranks that work count, in the form that was asked for. In virtual time.
- */
+/* Cuts of the work by --test-calls: ranks that work count, in the requested form. Virtual time. */
 #include "overlap/engine/program.h" /* first: its parameters have names of ranks.h */
 
 #include "ranks.h"
@@ -15,7 +12,7 @@
 
 static void rest(struct op_instance *operation) { bc_sleep_ns(SLOW_NS); }
 
-/* Time must go on. */
+/* Time must pass. */
 static void do_nothing(struct op_instance *operation) { bc_work(1); }
 
 static void persist(struct op_instance *operation)

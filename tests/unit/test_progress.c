@@ -1,6 +1,4 @@
-/*
- * What is said of the MPI library's progress: which rows count, and which judgement they lead to.
- */
+/* The note on progress: rows that count, and judgements. */
 #include "helpers.h"
 #include "streams.h"
 
@@ -22,7 +20,7 @@ static struct overlap_state no_rows(void)
     return (struct overlap_state){.parameters = {.kind = &kind}};
 }
 
-/* Takes in a row that takes reference_ns, of which exposed_ns aren't hidden. */
+/* Adds a row that takes reference_ns, of which exposed_ns aren't hidden. */
 static void add_times(struct overlap_state *overlap, const struct overlap_row *row,
                       double reference_ns, double exposed_ns)
 {
@@ -32,13 +30,13 @@ static void add_times(struct overlap_state *overlap, const struct overlap_row *r
     overlap_progress_add(&overlap->progress, row, &result);
 }
 
-/* Takes in a row of which this share is hidden under work. */
+/* Adds a row of which this share is hidden under work. */
 static void add(struct overlap_state *overlap, const struct overlap_row *row, double hidden_pct)
 {
     add_times(overlap, row, REFERENCE_NS, REFERENCE_NS * (1.0 - hidden_pct / 100.0));
 }
 
-/* What the note says, with the newline at its end; "" without one. */
+/* Returns the line of the note, or "". */
 static const char *note(const struct overlap_state *overlap)
 {
     static char text[512];
@@ -55,7 +53,7 @@ static const char *note(const struct overlap_state *overlap)
 
 /* ---- the judgement --------------------------------------------------------------------------- */
 
-/* Rows, and what the note says after the last of them, whatever their order. */
+/* Rows in any order, and the note. */
 TEST(judgements)
 {
     static const struct {
@@ -66,8 +64,7 @@ TEST(judgements)
         } rows[5];        /* a size of 0 ends them */
         const char *note; /* a part of it */
     } cases[] = {
-        {{{MIB, 0, 90}},
-         "# note: asynchronous progress: work hides 90 % of 1048576 bytes\n"},
+        {{{MIB, 0, 90}}, "# note: asynchronous progress: work hides 90 % of 1048576 bytes\n"},
         /* Calls that hide more change nothing. */
         {{{MIB, 0, 90}, {MIB, 4, 99}}, "asynchronous progress: "},
         /* From a half on. */
@@ -96,7 +93,7 @@ TEST(judgements)
         {{{8, 0, 90}, {OVERLAP_LARGE_BYTES - 8, 0, 90}}, ""},
         {{{8, 0, 90}, {OVERLAP_LARGE_BYTES, 0, 90}}, "asynchronous progress"},
         {{{MIB, 4, 90}}, ""},
-        /* The largest size counts. With a larger size all is judged anew. */
+        /* The largest size counts. */
         {{{MIB, 0, 10}, {MIB / 2, 0, 90}}, "little or no progress"},
         {{{MIB, 0, 10}, {MIB, 4, 90}, {2 * MIB, 0, 21}},
          "some asynchronous progress: work hides 21 % of 2097152 bytes"},
@@ -116,30 +113,7 @@ TEST(judgements)
     }
 }
 
-/* Of an operation that may take no time nothing is known to be hidden. */
-TEST(no_note_where_the_operation_is_not_known)
-{
-    struct overlap_state overlap = no_rows();
-    const struct overlap_row row = {.size_bytes = MIB};
-    const struct overlap_result result = {.reference.value = REFERENCE_NS,
-                                          .reference.interval.lo = 0.0,
-                                          .gain.exposed.value = REFERENCE_NS};
-    overlap_progress_add(&overlap.progress, &row, &result);
-    assert_string_equal(note(&overlap), "");
-}
-
-/* Its parts of the work mark parts of the message, so it is not told to try calls. */
-TEST(no_advice_where_there_are_no_calls)
-{
-    struct overlap_state overlap = no_rows();
-    const struct overlap_row row = {.size_bytes = MIB};
-    overlap.parts_option = "--partitions";
-    add(&overlap, &row, 0.0);
-    assert_null(strstr(note(&overlap), "--test-calls"));
-    assert_non_null(strstr(note(&overlap), " work hides 0 % of 1048576 bytes\n"));
-}
-
-/* A search for the best number of calls has tried none, too. */
+/* A search for the best number of calls has tried 0, too. */
 TEST(searched)
 {
     struct overlap_row row = {
@@ -172,7 +146,7 @@ TEST(partners_in_mpi_may_make_the_progress)
         strstr(note(&overlap), "note: progress by the library, or by the partner in MPI: "));
 }
 
-/* Of those of one size, such as a halo swap's methods, the first one. */
+/* Of variants of one size, such as a halo exchange's methods, the first counts. */
 TEST(one_variant_is_judged)
 {
     static const int variants[2];

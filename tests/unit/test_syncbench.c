@@ -59,19 +59,6 @@ TEST(all_are_symmetric)
     assert_symmetric(SYNCBENCH_GRID, 11, 2, (const int[]){11, 1, 1}, NULL, 2);
 }
 
-TEST(what_can_be_arranged)
-{
-    assert_null(syncbench_lacks(SYNCBENCH_PAIR, 2, 2));
-    assert_non_null(syncbench_lacks(SYNCBENCH_PAIR, 3, 2));
-    assert_non_null(syncbench_lacks(SYNCBENCH_RING, 3, 2));
-    assert_null(syncbench_lacks(SYNCBENCH_RING, 4, 2));
-    assert_null(syncbench_lacks(SYNCBENCH_RANDOM, 8, 6));
-    assert_non_null(syncbench_lacks(SYNCBENCH_RANDOM, 8, 8));
-    assert_non_null(syncbench_lacks(SYNCBENCH_GRID, 7, 2));
-    assert_null(syncbench_lacks(SYNCBENCH_GRID, 8, 2));
-    assert_null(syncbench_lacks(SYNCBENCH_EVERYONE, 2, 2));
-}
-
 TEST(rings_and_pairs)
 {
     int list[NEIGHBOURS_MAX];
