@@ -1,12 +1,5 @@
 #include "collective/collective.h"
 
-#define SHORT_TIME_COLUMNS(name, member)                                                           \
-    BC_COLUMN_AS(BC_CELL_TIME, name "_us", BC_INFO, 3, collective_result, member.value),           \
-        BC_COLUMN_AS(BC_CELL_TIME, name "_lo_us", BC_INFO, 3, collective_result,                   \
-                     member.interval.lo),                                                          \
-        BC_COLUMN_AS(BC_CELL_TIME, name "_hi_us", BC_INFO, 3, collective_result,                   \
-                     member.interval.hi)
-
 static const struct bc_column columns[] = {
     BC_COLUMN("operation", BC_KEY, 20, collective_result, operation),
     BC_COLUMN("type", BC_KEY, 6, collective_result, type),
@@ -16,8 +9,8 @@ static const struct bc_column columns[] = {
     BC_COLUMN("elements", BC_INFO, 0, collective_result, elements),
     BC_COLUMN_AS(BC_CELL_AMOUNT, "size_bytes", BC_KEY, 3, collective_result, size_bytes),
     BC_TIME_COLUMNS("time", BC_LESS, 3, collective_result, time),
-    SHORT_TIME_COLUMNS("own", own),
-    SHORT_TIME_COLUMNS("skew", skew),
+    BC_US_COLUMNS(BC_CELL_TIME, "own", BC_INFO, 3, collective_result, own),
+    BC_US_COLUMNS(BC_CELL_TIME, "skew", BC_INFO, 3, collective_result, skew),
     BC_COLUMN("check", BC_INFO, 0, collective_result, check),
     BC_OUTCOME_COLUMNS(collective_result, outcome),
 };

@@ -10,10 +10,7 @@ static const struct bc_column columns[] = {
     BC_COLUMN_AS(BC_CELL_US, "ref_sd_us", BC_INFO, 4, syncbench_result, reference.sd),
     BC_COLUMN_AS(BC_CELL_US, "loop_us", BC_INFO, 4, syncbench_result, loop.value),
     BC_COLUMN_AS(BC_CELL_US, "loop_sd_us", BC_INFO, 4, syncbench_result, loop.sd),
-    /* Not BC_TIME_COLUMNS: a difference of two times may be below 0. */
-    BC_COLUMN_AS(BC_CELL_US, "sync_us", BC_LESS, 4, syncbench_result, sync.value),
-    BC_COLUMN_AS(BC_CELL_US, "sync_lo_us", BC_INFO, 4, syncbench_result, sync.interval.lo),
-    BC_COLUMN_AS(BC_CELL_US, "sync_hi_us", BC_INFO, 4, syncbench_result, sync.interval.hi),
+    BC_US_COLUMNS(BC_CELL_US, "sync", BC_LESS, 4, syncbench_result, sync),
     BC_COLUMN_AS(BC_CELL_US, "sync_p99_us", BC_INFO, 4, syncbench_result, sync.p99),
     BC_COLUMN_AS(BC_CELL_US, "sync_max_us", BC_INFO, 4, syncbench_result, sync.max),
     BC_COLUMN("outliers", BC_INFO, 0, syncbench_result, outliers),

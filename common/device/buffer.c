@@ -43,11 +43,11 @@ static void destroy(struct bc_buffer *buffer)
 
 static void renew(struct bc_buffer *buffer)
 {
-    void *const former = buffer->start;
+    void *const old = buffer->start;
     buffer->start = allocate(buffer, buffer->memory, "--buffers=reused, or less of it");
-    bc_device_move(buffer->device, buffer->start, former, doubles_of(buffer->bytes));
+    bc_device_move(buffer->device, buffer->start, old, doubles_of(buffer->bytes));
     bc_device_wait(buffer->device);
-    bc_device_free(buffer->device, buffer->memory, former);
+    bc_device_free(buffer->device, buffer->memory, old);
 }
 
 static void fill(struct bc_buffer *buffer, size_t bytes)

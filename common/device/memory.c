@@ -145,9 +145,7 @@ struct bc_staged bc_staged_of(const struct bc_memory_options *options,
 static const struct bc_column memory_column = BC_COLUMN("memory", BC_RUN_KEY, 7, bc_staged, memory);
 
 static const struct bc_column staged_columns[] = {
-    BC_COLUMN_AS(BC_CELL_TIME, "staged_us", BC_LESS, 3, bc_staged, staged.value),
-    BC_COLUMN_AS(BC_CELL_TIME, "staged_lo_us", BC_INFO, 3, bc_staged, staged.interval.lo),
-    BC_COLUMN_AS(BC_CELL_TIME, "staged_hi_us", BC_INFO, 3, bc_staged, staged.interval.hi),
+    BC_US_COLUMNS(BC_CELL_TIME, "staged", BC_LESS, 3, bc_staged, staged),
     BC_COLUMN("direct_gain_pct", BC_INFO, 1, bc_staged, gain_pct.value),
     BC_COLUMN("direct_gain_lo_pct", BC_INFO, 1, bc_staged, gain_pct.interval.lo),
     BC_COLUMN("direct_gain_hi_pct", BC_INFO, 1, bc_staged, gain_pct.interval.hi),

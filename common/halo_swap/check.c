@@ -8,7 +8,7 @@
 #define UNTOUCHED (-1.0)
 
 /* Number of exchanges with different values. */
-#define SWAPS_TOLD_APART 64
+#define DISTINCT_EXCHANGES 64
 
 /* Returns the position in the whole grid's values, from 0 on, of a position in this rank's array;
    positions of the halo are the neighbours'. */
@@ -32,7 +32,7 @@ static double value_at(const struct halo_exchange *x, int64_t swap, bool after,
     }
     if (outside > (after ? 1 : 0))
         return UNTOUCHED;
-    return (double)(place * SWAPS_TOLD_APART + swap % SWAPS_TOLD_APART);
+    return (double)(place * DISTINCT_EXCHANGES + swap % DISTINCT_EXCHANGES);
 }
 
 /* Writes the right values of an array before or after an exchange, or compares them. */

@@ -81,6 +81,11 @@ extern void *const bc_no_object;
 #define BC_TIME_COLUMNS(name, role, decimals, type, member)                                        \
     BC_COLUMN_AS(BC_CELL_TIME, name "_us", role, decimals, type, member.value),                    \
         BC_TIME_RANGE_COLUMNS(name, decimals, type, member)
+/* A value in ns with its interval, in cells of a kind: BC_CELL_US or BC_CELL_TIME. */
+#define BC_US_COLUMNS(cell, name, role, decimals, type, member)                                    \
+    BC_COLUMN_AS(cell, name "_us", role, decimals, type, member.value),                            \
+        BC_COLUMN_AS(cell, name "_lo_us", BC_INFO, decimals, type, member.interval.lo),            \
+        BC_COLUMN_AS(cell, name "_hi_us", BC_INFO, decimals, type, member.interval.hi)
 #define BC_TIME_RANGE_COLUMNS(name, decimals, type, member)                                        \
     BC_COLUMN_AS(BC_CELL_TIME, name "_lo_us", BC_INFO, decimals, type, member.interval.lo),        \
         BC_COLUMN_AS(BC_CELL_TIME, name "_hi_us", BC_INFO, decimals, type, member.interval.hi),    \

@@ -41,18 +41,18 @@ static bool has_percentages(const struct bc_samples *visits)
 }
 
 /* Makes the series with this exposed time; freed by the caller. */
-static struct bc_samples make_series(const struct bc_samples *said,
+static struct bc_samples make_series(const struct bc_samples *estimates,
                                      enum overlap_gain_estimated exposed)
 {
     struct bc_samples series = {.count = 0};
-    for (size_t i = 0; i < said->count; i++) {
-        const double blocking_ns = said->values[OVERLAP_GAIN_BLOCKING][i];
-        const double exposed_ns = said->values[exposed][i];
+    for (size_t i = 0; i < estimates->count; i++) {
+        const double blocking_ns = estimates->values[OVERLAP_GAIN_BLOCKING][i];
+        const double exposed_ns = estimates->values[exposed][i];
         const double values[SERIES] = {
             [BLOCKING] = blocking_ns,
             [EXPOSED] = exposed_ns,
-            [UNEVEN] = said->values[OVERLAP_GAIN_MEDIAN_EXPOSED][i] -
-                       said->values[OVERLAP_GAIN_EXPOSED][i],
+            [UNEVEN] = estimates->values[OVERLAP_GAIN_MEDIAN_EXPOSED][i] -
+                       estimates->values[OVERLAP_GAIN_EXPOSED][i],
             [GAIN] = blocking_ns - exposed_ns,
             [GAIN_PCT] = percent_of(blocking_ns - exposed_ns, blocking_ns),
         };

@@ -10,14 +10,6 @@
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* A time of struct overlap_gain with its interval; gains may be below 0. */
-#define GAIN_COLUMNS(name, role, member)                                                           \
-    BC_COLUMN_AS(BC_CELL_US, name "_us", role, 3, overlap_result, gain.member.value),              \
-        BC_COLUMN_AS(BC_CELL_US, name "_lo_us", BC_INFO, 3, overlap_result,                        \
-                     gain.member.interval.lo),                                                     \
-        BC_COLUMN_AS(BC_CELL_US, name "_hi_us", BC_INFO, 3, overlap_result,                        \
-                     gain.member.interval.hi)
-
 /* Roles are of the data-driven model, whose sizes are the same in every launch. */
 static const struct bc_column columns[] = {
     BC_COLUMN("collective", BC_RUN_KEY, 0, overlap_result, collective),
@@ -33,9 +25,9 @@ static const struct bc_column columns[] = {
     BC_COLUMN("overlap_pct", BC_MORE, 2, overlap_result, overlap_pct),
     BC_COLUMN("overlap_lo_pct", BC_INFO, 2, overlap_result, overlap_lo_pct),
     BC_COLUMN("overlap_hi_pct", BC_INFO, 2, overlap_result, overlap_hi_pct),
-    GAIN_COLUMNS("blocking", BC_LESS, blocking),
-    GAIN_COLUMNS("exposed", BC_LESS, exposed),
-    GAIN_COLUMNS("gain", BC_INFO, gain),
+    BC_US_COLUMNS(BC_CELL_US, "blocking", BC_LESS, 3, overlap_result, gain.blocking),
+    BC_US_COLUMNS(BC_CELL_US, "exposed", BC_LESS, 3, overlap_result, gain.exposed),
+    BC_US_COLUMNS(BC_CELL_US, "gain", BC_INFO, 3, overlap_result, gain.gain),
     BC_COLUMN("gain_pct", BC_INFO, 2, overlap_result, gain.gain_pct.value),
     BC_COLUMN("gain_lo_pct", BC_INFO, 2, overlap_result, gain.gain_pct.interval.lo),
     BC_COLUMN("gain_hi_pct", BC_INFO, 2, overlap_result, gain.gain_pct.interval.hi),

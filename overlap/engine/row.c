@@ -71,9 +71,9 @@ bool overlap_take_answer(const struct bc_run *run, const struct overlap_estimate
 /* ---- overlap and gain ------------------------------------------------------------------------ */
 
 /* True if the values give shares: one visit with one round doesn't. */
-static bool tells_shares(const struct overlap_row *row, const struct bc_samples *said)
+static bool has_shares(const struct overlap_row *row, const struct bc_samples *visits)
 {
-    return said->count > 1 || row->rounds.count > 1;
+    return visits->count > 1 || row->rounds.count > 1;
 }
 
 /* Returns the interval of a single visit with few rounds: as wide as that of the rounds of all
@@ -95,7 +95,7 @@ static struct bc_interval interval_by_rounds(const struct bc_run *run,
 static struct bc_summary summarize_overlap(const struct bc_run *run, const struct overlap_row *row)
 {
     const struct bc_samples *const answers = &row->answers;
-    if (answers->count == 0 || !tells_shares(row, answers))
+    if (answers->count == 0 || !has_shares(row, answers))
         return bc_no_summary;
     const double clock_pct =
         percent(2.0 * run->max_clock.read_ns,
@@ -174,7 +174,7 @@ static struct overlap_gain summarize_gain(const struct bc_run *run, const struct
                                    : gain_by_mean(run, &row->rounds);
     if (!row->has_blocking)
         gain.blocking = gain.gain = bc_no_summary;
-    if (!row->has_blocking || !tells_shares(row, &row->gains))
+    if (!row->has_blocking || !has_shares(row, &row->gains))
         gain.gain_pct = bc_no_summary;
     return gain;
 }
@@ -205,20 +205,20 @@ static struct injected injected_of(const struct overlap_state *overlap,
     const struct bc_run *const run = overlap->run;
     const int amount = overlap_fitting_amount(overlap, row);
     const bool fits = amount != OVERLAP_NO_AMOUNT;
-    struct injected said = {.reference = overlap_reference_of(overlap, row)};
-    said.total =
-        fits ? overlap_summary_of(run, &row->rounds, OVERLAP_TOTAL + amount) : said.reference;
-    said.work = overlap_summary_of(run, &row->rounds, OVERLAP_WORK + (fits ? amount : 0));
+    struct injected shown = {.reference = overlap_reference_of(overlap, row)};
+    shown.total =
+        fits ? overlap_summary_of(run, &row->rounds, OVERLAP_TOTAL + amount) : shown.reference;
+    shown.work = overlap_summary_of(run, &row->rounds, OVERLAP_WORK + (fits ? amount : 0));
     if (!fits)
-        bc_summary_scale(&said.work, 0.0);
-    said.overlap = overlap_is_robust(run)
-                       ? summarize_overlap(run, row)
-                       : overlap_by_mean(run, row, &said.reference, said.work.value);
+        bc_summary_scale(&shown.work, 0.0);
+    shown.overlap = overlap_is_robust(run)
+                        ? summarize_overlap(run, row)
+                        : overlap_by_mean(run, row, &shown.reference, shown.work.value);
     const double least_pct = overlap_is_robust(run)
-                                 ? said.overlap.interval.lo
-                                 : percent(row->search.fits_ns, said.reference.value);
-    said.lacks_work = !fits && least_pct > run->settings.precision_pct;
-    return said;
+                                 ? shown.overlap.interval.lo
+                                 : percent(row->search.fits_ns, shown.reference.value);
+    shown.lacks_work = !fits && least_pct > run->settings.precision_pct;
+    return shown;
 }
 
 /* True if the fixed number of samples was taken; or the search ended, an amount of work fits if any
@@ -230,29 +230,29 @@ bool overlap_row_is_precise(const struct overlap_state *overlap, const struct ov
     const double precision_pct = run->settings.precision_pct, precision = precision_pct / 100.0;
     if (run->settings.samples > 0)
         return (int64_t)row->rounds.count >= run->settings.samples;
-    const struct injected said = injected_of(overlap, row);
-    const double clock_pct = percent(2.0 * row->search.rules.floor_ns, said.reference.value);
-    return row->search.converged && gain_is_precise(overlap, row) && !said.lacks_work &&
+    const struct injected shown = injected_of(overlap, row);
+    const double clock_pct = percent(2.0 * row->search.rules.floor_ns, shown.reference.value);
+    return row->search.converged && gain_is_precise(overlap, row) && !shown.lacks_work &&
            (!overlap_is_robust(run) ||
-            bc_half_width(&said.overlap) <= fmax(precision_pct, clock_pct)) &&
-           bc_is_precise(&said.reference, precision) && bc_is_precise(&said.total, precision) &&
-           (said.work.value < OVERLAP_SHORT_WORK_NS || bc_is_precise(&said.work, precision));
+            bc_half_width(&shown.overlap) <= fmax(precision_pct, clock_pct)) &&
+           bc_is_precise(&shown.reference, precision) && bc_is_precise(&shown.total, precision) &&
+           (shown.work.value < OVERLAP_SHORT_WORK_NS || bc_is_precise(&shown.work, precision));
 }
 
 void overlap_summarize(const struct overlap_state *overlap, const struct overlap_row *row,
                        struct overlap_result *result)
 {
     const struct bc_run *const run = overlap->run;
-    const struct injected said = injected_of(overlap, row);
-    result->reference = said.reference;
-    result->total = said.total;
-    result->work = said.work;
-    result->overlap_pct = said.overlap.value;
+    const struct injected shown = injected_of(overlap, row);
+    result->reference = shown.reference;
+    result->total = shown.total;
+    result->work = shown.work;
+    result->overlap_pct = shown.overlap.value;
     result->overlap_lo_pct =
-        isnan(said.overlap.interval.lo)
+        isnan(shown.overlap.interval.lo)
             ? NAN
-            : fmin(said.overlap.interval.lo, percent(said.work.value, said.reference.value));
-    result->overlap_hi_pct = said.overlap.interval.hi;
+            : fmin(shown.overlap.interval.lo, percent(shown.work.value, shown.reference.value));
+    result->overlap_hi_pct = shown.overlap.interval.hi;
     result->gain = summarize_gain(run, row);
     result->verdict = bc_verdict(&result->gain.gain_pct, overlap->parameters.threshold_pct);
     if (overlap->space.device == NULL)

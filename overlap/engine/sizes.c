@@ -24,8 +24,8 @@ static bool is_max_given(const struct bc_run *run)
 }
 
 /* Returns the limit that `elements` exceed; NULL: they fit. */
-static const char *what_is_too_small(const struct overlap_parameters *p, const struct bc_run *run,
-                                     int64_t elements)
+static const char *obstacle_to(const struct overlap_parameters *p, const struct bc_run *run,
+                               int64_t elements)
 {
     const struct op_shape shape = {
         .ranks = run->job.ranks, .root = (int)p->root, .elements = elements};
@@ -44,11 +44,10 @@ static const char *what_is_too_small(const struct overlap_parameters *p, const s
 static int64_t largest_that_fits(const struct overlap_parameters *p, const struct bc_run *run)
 {
     int64_t max = 1;
-    while (max <= p->max_elements / 2 && what_is_too_small(p, run, 2 * max) == NULL)
+    while (max <= p->max_elements / 2 && obstacle_to(p, run, 2 * max) == NULL)
         max *= 2;
-    return max < p->min_elements && what_is_too_small(p, run, p->min_elements) == NULL
-               ? p->min_elements
-               : max;
+    return max < p->min_elements && obstacle_to(p, run, p->min_elements) == NULL ? p->min_elements
+                                                                                 : max;
 }
 
 bool overlap_fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
@@ -62,12 +61,12 @@ bool overlap_fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
                             "--min-num-elts: %lld is more than --max-num-elts, %lld: lower the one "
                             "or raise the other",
                             (long long)p->min_elements, (long long)p->max_elements);
-    const char *const obstacle = what_is_too_small(p, run, p->max_elements);
+    const char *const obstacle = obstacle_to(p, run, p->max_elements);
     if (obstacle == NULL)
         return true;
     const int64_t max = largest_that_fits(p, run);
     if (!is_max_given(run) && max >= p->min_elements) {
-        overlap->obstacle = what_is_too_small(p, run, 2 * max);
+        overlap->obstacle = obstacle_to(p, run, 2 * max);
         p->max_elements = max;
         return true;
     }
