@@ -22,18 +22,18 @@ int64_t op_amount(const struct op_shape *shape, int rank)
 }
 
 /* Location of an element: the block that goes to or from this rank, and the index in it. */
-struct place {
+struct element_place {
     int rank;
     int64_t index;
 };
 
-static struct place place_of(const struct op_shape *shape, int64_t i)
+static struct element_place place_of(const struct op_shape *shape, int64_t i)
 {
     const int64_t elements = shape->elements, *const starts = shape->starts;
     if (starts == NULL) {
         const int block = (int)(i / elements);
-        return (struct place){shape->neighbours != NULL ? shape->neighbours[block] : block,
-                              i % elements};
+        return (struct element_place){shape->neighbours != NULL ? shape->neighbours[block] : block,
+                                      i % elements};
     }
     /* The last rank whose block starts at or before i. */
     int first = 0, last = shape->ranks - 1;
@@ -44,7 +44,7 @@ static struct place place_of(const struct op_shape *shape, int64_t i)
         else
             last = middle - 1;
     }
-    return (struct place){first, i - starts[first]};
+    return (struct element_place){first, i - starts[first]};
 }
 
 int64_t op_all_amounts(const struct op_shape *shape)
@@ -141,7 +141,7 @@ double op_element(const struct op_shape *shape, enum op_values values, int64_t i
     const enum op_type type = shape->type;
     const int me = shape->rank;
     const int64_t own = op_amount(shape, me);
-    const struct place at = place_of(shape, i);
+    const struct element_place at = place_of(shape, i);
     switch (values) {
     case OP_TO_EACH:
         return value(type, me, at.rank, at.index);
