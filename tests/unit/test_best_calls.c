@@ -59,15 +59,6 @@ static double least_ns(const struct staged *operation, int64_t limit)
     return least;
 }
 
-TEST(the_more_the_better)
-{
-    const struct staged many = {1000, 1.0}, few = {5, 1.0};
-    struct random random = random_from(2);
-    assert_int_equal(search(&many, 50, 0.0, &random), 50);
-    assert_int_equal(search(&few, 1, 0.0, &random), 1);
-    assert_int_equal(search(&few, 0, 0.0, &random), 0);
-}
-
 /* Four calls and eight are equally good, three better: whichever of the two seems the better one.
  */
 TEST(before_equal_ones)

@@ -12,24 +12,6 @@
 
 /* ---- boxes ----------------------------------------------------------------------------------- */
 
-TEST(numbers_of_a_box)
-{
-    const struct halo_box box = {{5, 3, 2}};
-    assert_int_equal(halo_array_values(&box), 7 * 5 * 4);
-    assert_int_equal(halo_ndata(&box), 2 * (5 * 3 + 3 * 2 + 5 * 2));
-    assert_int_equal(halo_face_values(&box, 0), 3 * 2);
-    assert_int_equal(halo_face_values(&box, 3), 5 * 2);
-    assert_int_equal(halo_face_values(&box, 4), 5 * 3);
-    assert_int_equal(halo_place(&box, (int64_t[]){0, 0, 1}), 1);
-    assert_int_equal(halo_place(&box, (int64_t[]){0, 1, 0}), 4);
-    assert_int_equal(halo_place(&box, (int64_t[]){1, 0, 0}), 20);
-    assert_int_equal(halo_place(&box, (int64_t[]){6, 4, 3}), 7 * 5 * 4 - 1);
-    /* Beyond what an int can count. */
-    const struct halo_box large = {{40000, 50000, 2}};
-    assert_int_equal(halo_array_values(&large), INT64_C(40002) * 50002 * 4);
-    assert_int_equal(halo_ndata(&large), 2 * INT64_C(2000180000));
-}
-
 /* The largest cube fits into the memory, the next one doesn't; however much memory there is, the
    largest cube's array has at most 2^40 values. */
 TEST(memory_of_a_box)

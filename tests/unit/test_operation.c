@@ -130,27 +130,6 @@ static struct op_kind all_to_all(enum op_layout layout)
     };
 }
 
-TEST(int_limits_of_equal_blocks)
-{
-    static const struct {
-        enum op_extent received;
-        int ranks, blocks;
-    } cases[] = {{OP_BLOCK, 4096, 1},
-                 {OP_BLOCK_PER_RANK, 1, 1},
-                 {OP_BLOCK_PER_RANK, 7, 7},
-                 {OP_BLOCK_PER_RANK, 4096, 4096},
-                 {OP_BLOCK_PER_NEIGHBOUR, 2, 6}};
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        const struct op_kind kind = {
-            .name = "kind", .send.extent = OP_BLOCK, .receive.extent = cases[i].received};
-        struct op_shape shape = {.ranks = cases[i].ranks};
-        shape.elements = INT_MAX / cases[i].blocks;
-        assert_int_equal(op_passing_of(&kind, &shape), OP_AS_INTS);
-        shape.elements++;
-        assert_int_equal(op_passing_of(&kind, &shape), OP_AS_TYPES);
-    }
-}
-
 static void nothing(struct op_instance *operation) { (void)operation; }
 
 /* Beyond ints datatypes are enough for equal blocks and for the w variant; reductions and v

@@ -124,33 +124,6 @@ TEST(exact_verdicts_enclose_the_knee)
         }
 }
 
-/* The specification's search ends with the first trial if all of it fits: the overlap is 100 %.
-   Before the last halving the bracket was wider than the acceptance. */
-TEST(bisection_stops_within_the_acceptance)
-{
-    static const double acceptances[] = {0.05, 0.01, 0.005, 0.001};
-    for (size_t i = 0; i < COUNT(acceptances); i++)
-        for (double fraction = 0.02; fraction < 1.0; fraction += 0.0417) {
-            struct overlap_search_rules rules = plain_rules;
-            rules.acceptance = acceptances[i];
-            rules.floor_ns = 1.0;
-            struct machine machine = ideal(fraction);
-            const struct overlap_search search = run_search(&rules, &machine);
-            const double width = search.exceeds_ns - search.fits_ns;
-            check_bounds(&search, fraction * REFERENCE_NS,
-                         0.26 * overlap_search_tolerance(&search, search.exceeds_ns));
-            assert_true(width <= acceptances[i] * search.exceeds_ns);
-            assert_true(2.0 * width > acceptances[i] * search.fits_ns);
-        }
-    struct machine all = ideal(1.0), none = ideal(0.0);
-    struct overlap_search search = run_search(&plain_rules, &all);
-    assert_int_equal(search.trials, 1);
-    assert_near(search.fits_ns, REFERENCE_NS, 0.0);
-    search = run_search(&plain_rules, &none);
-    assert_near(search.fits_ns, 0.0, 0.0);
-    assert_true(search.exceeds_ns <= 2.0 * plain_rules.floor_ns);
-}
-
 /* ---- contradictions -------------------------------------------------------------------------- */
 
 /* Verdicts that contradict each other: the search ends with its bounds in order, and one wrong
