@@ -7,9 +7,8 @@
  * agreed start, --start=window) until its last call returns.
  *
  * - reference: MPI_Iallreduce, MPI_Wait
- * - beside: MPI_Iallreduce, a little more work than fits, MPI_Wait, less the time of the work
- * - exposed: MPI_Iallreduce, twice as much work as the reference lasts (--plenty), MPI_Wait, less
- * the time of the work
+ * - beside: MPI_Iallreduce, a little more work than fits, MPI_Wait, less the work
+ * - exposed: MPI_Iallreduce, work of twice the reference (--plenty), MPI_Wait, less the work
  * - blocking: MPI_Allreduce
  * - work: each of six amounts of work, from the estimated knee down to 0.15 of it
  * - total: MPI_Iallreduce, one of these amounts, MPI_Wait

@@ -205,8 +205,8 @@ void bc_mutex_unlock(struct bc_mutex *mutex) { BC_MPI(MPI_Win_unlock(MUTEX_HOME,
 /* Places in each rank's part of the window, on cache lines of their own (256 bytes on A64FX). A
    constant, since all ranks must agree on it. The part begins with zeros and is only swapped or
    added to. A rank may load a value while another rank changes it, but not store it: Open MPI 4.1.4
-   writes values twice, and a zero stored in between would be lost. So old values are told from new
-   values by their turn. MPI doesn't promise that an aligned eight-byte load is whole; libraries and
+   writes values twice, and a zero stored in between would be lost. Turns tell old values
+   from new values. MPI doesn't promise that an aligned eight-byte load is whole; libraries and
    processors with MPI_INT64_T atomics do. */
 #define NOBODY 0
 enum {

@@ -2,14 +2,15 @@
  * A visit of a row: the phases for one operation at one size, in the order of overlap_measure. Each
  * phase has a loop of rounds, whose lines are its quantities.
  *
- *     phase 1       reference: the operation without work; with --test-calls=auto then the number
- * of calls of MPI_Test (test_calls.c) phases 2 to 4 search: about the work that fits (fit.h) answer
- * rounds with a little more work than fits, for the overlap (estimate.h); with plenty of work, and
- * blocking, for the gain (gain.h); and with several amounts of work, of which the row prints the
- * largest that fits (fit.h)
+ *   phase 1        reference: the operation without work; with --test-calls=auto then the number of
+ *                  calls of MPI_Test (test_calls.c)
+ *   phases 2 to 4  search: about the work that fits (fit.h)
+ *   answer         rounds with a little more work than fits, for the overlap (estimate.h); with
+ *                  plenty of work, and blocking, for the gain (gain.h); and with several amounts of
+ *                  work, of which the row prints the largest that fits (fit.h)
  *
- * The first visit of a row has all phases, later visits the answer only (under the mean also phase
- * 1).
+ * The first visit of a row has all phases, later visits have the answer, under the mean also
+ * phase 1.
  */
 #include "overlap/engine/phases.h"
 
