@@ -29,8 +29,8 @@ def comparison_section(comparison, refused):
     compared."""
     if refused:
         return Section("comparison", "Changes, row by row", [Text(f"Nothing can be compared: {refused}.")])
-    parts = [Text("Each row against the base, as bench_compare does: the change with its interval, and the probability of "
-                  "so large a difference by chance (p).")]
+    parts = [Text("Each row against the base, as bench_compare does: the change with its interval, and the probability "
+                  "of so large a difference by chance (p).")]
     graded = sorted(comparison.changes, key=lambda change: (CLASSES.index(CLASS_OF.get(change.verdict, "")),
                                                             -abs(change.change_pct or 0)))
     changed = [change for change in graded if change.verdict in CLASS_OF]

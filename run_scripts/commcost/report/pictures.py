@@ -54,8 +54,8 @@ _COMMON = {"form": ("nonblocking",), "test_calls": ("0",),
 
 
 def overlap_pictures(kind, rows):
-    """The gain of non-blocking calls, if the blocking call was measured, and the overlap: dots at the size that takes the
-    cutoff time, lines over sizes."""
+    """The gain of non-blocking calls, if the blocking call was measured, and the overlap: dots at the size that takes
+    the cutoff time, lines over sizes."""
     if kind == "overlap":
         ending, keys, more = "", (Key("collective"), Key("local", "box %", True), *WAYS), {"most": 40}
     else:
@@ -151,8 +151,8 @@ PICTURES = {
     "mpi_overhead": (Picture("mpi_overhead", "Host overhead and CPU availability", (
         Panel("overhead", "host overhead (µs)", "overhead", (Key("direction"), Key("pair", "pair %", True)),
               x="msgsize", log_from=20),
-        Panel("available", "CPU availability (% of the transfer)", "avail(%)", (Key("direction"), Key("pair", "pair %", True)),
-              x="msgsize", scale="percent"))),),
+        Panel("available", "CPU availability (% of the transfer)", "avail(%)",
+              (Key("direction"), Key("pair", "pair %", True)), x="msgsize", scale="percent"))),),
     "collective": collective_pictures,
     "syncbench": (Picture("syncbench", "Synchronisation", (
         Panel("sync", "time (µs)", "sync_us",

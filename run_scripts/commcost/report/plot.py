@@ -25,7 +25,7 @@ PROGRAMS = os.path.join(SCRIPTS, "plots")
 
 
 class Drawing(typing.NamedTuple):
-    """The folder and formats of pictures, the most pictures of a group (None: all), and whether gnuplot's data is kept."""
+    """Pictures to draw: their folder and formats, the most of a group (None: all), with gnuplot's data or without."""
 
     folder: str
     formats: tuple

@@ -1,7 +1,7 @@
 """A matrix for each section of the page.
 
-A mark has a letter: F (faster), E (even), S (slower), N (not faster: even or slower), or ? (not clear, as always with fewer
-than six launches: intervals.py). Numbers stand behind the letter.
+A mark has a letter: F (faster), E (even), S (slower), N (not faster: even or slower), or ? (not clear, as always with
+fewer than six launches: intervals.py). Numbers stand behind the letter.
 """
 
 import math
@@ -45,7 +45,7 @@ def numbers(tables, kind, pairs, keys, place_of):
     return found
 
 
-def against(tables, kind, pairs, column, keys, place_of, heading, column_of, usual, usual_name):
+def times_against(tables, kind, pairs, column, keys, place_of, heading, column_of, usual, usual_name):
     """The parts of times in a column, with answers against the row that is called `usual` at the same place, with the
     same further keys, which comes first and has numbers alone; `usual_name` is its name in a sentence."""
     rows, others = [row for row, _ in pairs], tables.further_keys(kind)
@@ -72,8 +72,8 @@ def against(tables, kind, pairs, column, keys, place_of, heading, column_of, usu
 def letters(found):
     """The meaning of the letters of Marks by name and place; of N where there is one."""
     has_n = any(mark.text.startswith("N") for marks in found.values() for mark in marks.values())
-    return (f"F faster, E even, S slower, {'N not faster, ' if has_n else ''}? not clear (launches disagree, or are fewer "
-            f"than {LAUNCHES_ENOUGH}).")
+    return (f"F faster, E even, S slower, {'N not faster, ' if has_n else ''}? not clear (launches disagree, or are "
+            f"fewer than {LAUNCHES_ENOUGH}).")
 
 
 def power_of(size):
@@ -81,7 +81,7 @@ def power_of(size):
     return 1 << round(math.log2(size)) if size >= 1 else 0
 
 
-def of_gains(tables):
+def gain_matrix(tables):
     """Gains of non-blocking calls; without numbers if there are many sizes."""
     cases = [case for several in gain_lines.cases_of(tables).values() for case in several if case.gain is not None]
     others = further(dict.fromkeys(name for kind in gain_lines.kinds_of(tables) for name in tables.further_keys(kind)))
@@ -99,15 +99,15 @@ def of_gains(tables):
                     f"Against the blocking call, with enough work: {letters(found)}{numbers_are}", most=99)
 
 
-def of_messages(tables):
+def latency_matrix(tables):
     pairs = tables.measured("pingpong", "latency_us", arrangement="single")
     whole = [pair for pair in pairs if not re.search("many|strided", pair[0].keys["pattern"])]
-    return against(tables, "pingpong", whole, "latency_us",
+    return times_against(tables, "pingpong", whole, "latency_us",
                    (Key("pattern"), Key("sync", optional=True)), cost_lines.bytes_of, "method / bytes",
                    size_text, "MPI Send", "MPI_Send")
 
 
-def of_host_overhead(tables):
+def overhead_matrix(tables):
     found = {}
     for column, label in (("overhead", "{}: host overhead (µs)"), ("avail(%)", "{}: CPU availability (%)")):
         pairs = tables.measured("mpi_overhead", column)
@@ -116,11 +116,11 @@ def of_host_overhead(tables):
         marks = numbers(tables, "mpi_overhead", pairs, (Key("direction"), Key("pair", "pair %", True)),
                         lambda row: row.size("msgsize"))
         found.update((label.format(name), of_name) for name, of_name in marks.items())
-    return matrix_parts(found, "message / bytes", size_text, "Host overhead: the CPU time of a message. CPU availability: the "
-                        "share of the transfer's time that is left for work. ? not clear.")
+    return matrix_parts(found, "message / bytes", size_text, "Host overhead: the CPU time of a message. CPU "
+                        "availability: the share of the transfer's time that is left for work. ? not clear.")
 
 
-def of_rates(tables):
+def rate_matrix(tables):
     found = {}
     more = (Key("npeers", "% peers", True), Key("nmsgs", "% messages", True), Key("job_size", "% ranks", True))
     for kind, keys in (("msgrate", ("pattern",)), ("msgrate_rma", ("transfer", "synchronisation", "pattern"))):
@@ -133,38 +133,38 @@ def of_rates(tables):
                     "Millions of messages sent and received per second and rank.")
 
 
-def of_synchronisation(tables):
-    return against(tables, "syncbench", tables.measured("syncbench", "sync_us"), "sync_us",
+def sync_matrix(tables):
+    return times_against(tables, "syncbench", tables.measured("syncbench", "sync_us"), "sync_us",
                    (Key("sync"), Key("neighbours", "% neighbours", True)),
                    lambda row: row.size("ranks"), "synchronisation", lambda ranks: f"{ranks:g} ranks",
                    "MPI barrier", "MPI_Barrier")
 
 
-def of_collectives(tables):
+def collective_matrix(tables):
     more = (Key("type", optional=True), Key("op", optional=True), Key("in_place", "in place: %", True),
             Key("root", "root %", True))
-    return matrix_parts(numbers(tables, "collective", tables.measured("collective", "time_us"), (Key("operation"), *more),
-                            lambda row: power_of(row.size())), "operation / bytes",
-                    lambda size: size_text(size) if size else "no size",
+    found = numbers(tables, "collective", tables.measured("collective", "time_us"), (Key("operation"), *more),
+                    lambda row: power_of(row.size()))
+    return matrix_parts(found, "operation / bytes", lambda size: size_text(size) if size else "no size",
                     "Times in µs, from the first rank's start to the last rank's end.")
 
 
-def of_halo(tables):
-    return against(tables, "halo", tables.measured("halo", "latency_us"), "latency_us",
+def halo_matrix(tables):
+    return times_against(tables, "halo", tables.measured("halo", "latency_us"), "latency_us",
                    (Key("method"), Key("sync", optional=True), Key("dims", optional=True)),
                    lambda row: tuple(map(int, re.findall("[0-9]{1,18}", row.keys["local"]))), "method / box",
                    lambda box: "x".join(map(str, box)),
                    "isend/irecv packed", "packed messages")
 
 
-def of_noise(tables):
+def noise_matrix(tables):
     pairs = tables.measured("noise", "slowdown_pct", scope="collective")
     return matrix_parts(numbers(tables, "noise", pairs, (Key("operation"),), lambda row: row.size("grain_us")),
                     "operation", lambda work: f"{work:g} µs of work" if work else "no work",
                     "Slowdown of a step of work and an operation by interruptions, in %.")
 
 
-def of_monitor(tables):
+def monitor_matrix(tables):
     pairs = tables.measured("monitor_overhead", "added_ns")
-    return matrix_parts(numbers(tables, "monitor_overhead", pairs, (Key("call"),), lambda row: row.keys["mode"]), "calls",
-                    lambda mode: f"monitor {mode}", "Added time in ns.")
+    found = numbers(tables, "monitor_overhead", pairs, (Key("call"),), lambda row: row.keys["mode"])
+    return matrix_parts(found, "calls", lambda mode: f"monitor {mode}", "Added time in ns.")

@@ -6,8 +6,8 @@ import typing
 from commcost.compare import best_setting
 from commcost.page import Section
 from commcost.report import plot
-from commcost.report.question_matrices import (of_collectives, of_gains, of_halo, of_messages, of_monitor, of_noise,
-                                               of_host_overhead, of_rates, of_synchronisation)
+from commcost.report.question_matrices import (collective_matrix, gain_matrix, halo_matrix, latency_matrix,
+                                               monitor_matrix, noise_matrix, overhead_matrix, rate_matrix, sync_matrix)
 from commcost.report.row_tables import closed
 from commcost.result import benchmarks
 
@@ -22,16 +22,16 @@ class Question(typing.NamedTuple):
 
 
 QUESTIONS = (
-    Question("nonblocking", "Overlap: gain of non-blocking calls", ("overlap_sweep", "overlap"), of_gains),
-    Question("messages", "Latency and bandwidth", ("pingpong",), of_messages),
-    Question("host_overhead", "Host overhead and CPU availability", ("mpi_overhead",), of_host_overhead),
-    Question("rates", "Message rate", ("msgrate", "msgrate_rma"), of_rates),
-    Question("synchronisation", "Synchronisation", ("syncbench",), of_synchronisation),
-    Question("collectives", "Blocking collectives", ("collective",), of_collectives),
-    Question("halo_exchange", "Halo exchange", ("halo",), of_halo),
-    Question("noise_section", "Noise", ("noise",), of_noise),
+    Question("nonblocking", "Overlap: gain of non-blocking calls", ("overlap_sweep", "overlap"), gain_matrix),
+    Question("messages", "Latency and bandwidth", ("pingpong",), latency_matrix),
+    Question("host_overhead", "Host overhead and CPU availability", ("mpi_overhead",), overhead_matrix),
+    Question("rates", "Message rate", ("msgrate", "msgrate_rma"), rate_matrix),
+    Question("synchronisation", "Synchronisation", ("syncbench",), sync_matrix),
+    Question("collectives", "Blocking collectives", ("collective",), collective_matrix),
+    Question("halo_exchange", "Halo exchange", ("halo",), halo_matrix),
+    Question("noise_section", "Noise", ("noise",), noise_matrix),
     Question("links", "Nodes and links", ("linkmap",)),
-    Question("monitoring", "Monitoring overhead", ("monitor_overhead",), of_monitor),
+    Question("monitoring", "Monitoring overhead", ("monitor_overhead",), monitor_matrix),
     Question("program", "Time in MPI", ("mpirtmon",)))
 
 

@@ -1,5 +1,4 @@
-"""quickstart.sh after the build: runs the suite, and reads its results once, for the scorecard, the page and the summary
-table."""
+"""quickstart.sh after the build: runs the suite, and reads its results once, for scorecard, page and summary table."""
 
 import glob
 import os

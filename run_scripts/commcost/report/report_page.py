@@ -1,5 +1,5 @@
-"""The page of a result: the scorecard, changes from a base, a section a question (question_sections.py), warnings, machine
-and notes."""
+"""The page of a result: the scorecard, changes from a base, a section a question (question_sections.py), warnings,
+machine and notes."""
 
 import shutil
 
@@ -10,8 +10,8 @@ from commcost.result.tables import BASE, NEW
 from commcost.scorecard.scorecard import card_of
 
 FOOTER = ("Status: ok; budget (the time was up before the interval was as narrow as asked); max-size (no size took the "
-          "cutoff time); no-knee (no host overhead found in the time); FAIL (wrong data). 1 MB = 2^20 bytes, a double has "
-          "8 bytes, NA: no value. Made by commcost. The .tsv files have all columns.")
+          "cutoff time); no-knee (no host overhead found in the time); FAIL (wrong data). 1 MB = 2^20 bytes, a double "
+          "has 8 bytes, NA: no value. Made by commcost. The .tsv files have all columns.")
 
 
 class Report:

@@ -84,8 +84,9 @@ def failed_launches(path):
         if result == "failed":
             failed.setdefault(name, []).append(run)
     called = {name: f"{name} ({settings[name]})" if name in settings else name for name in failed}
-    return [f"{called[name]}: {counted(len(runs), 'launch', 'launches')} failed and {'is' if len(runs) == 1 else 'are'} "
-            f"missing here\nruns/{runs[0]}/{name}.log has the reason" for name, runs in failed.items()]
+    return [f"{called[name]}: {counted(len(runs), 'launch', 'launches')} failed and "
+            f"{'is' if len(runs) == 1 else 'are'} missing here\nruns/{runs[0]}/{name}.log has the reason"
+            for name, runs in failed.items()]
 
 
 def warnings_section(paths, tables, pictures_note):
@@ -104,7 +105,7 @@ def values_of(tables, side, key):
         settings = {row.get(best_setting.SETTING, "") for table in tables.of(side) for row in table.rows}
         values = [value for value in values if not any(f" {value} " in f" {setting} " for setting in settings)]
     if key == "date":
-        values.update(dict.fromkeys(value for table in tables.of(side) for value in table.metadata.get("last_date", ())))
+        values.update(dict.fromkeys(date for table in tables.of(side) for date in table.metadata.get("last_date", ())))
         dates = sorted(value.replace("T", " ", 1) for value in values)
         return " to ".join(dict.fromkeys(dates[:1] + dates[-1:]))
     if key != "mpi_variable" and len(values) > VALUES_SHOWN:

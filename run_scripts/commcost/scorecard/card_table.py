@@ -92,7 +92,8 @@ GAIN_LINES = {"collective": "{}", "message": "{} + work + MPI_Wait", "halo": "No
 ALL_SIZES, SOME_SIZES = "all sizes", "some sizes"
 SAVES, HIDES, AVAILABLE = "saves {}", "hides {}", "CPU availability {}"
 WITH_CALLS, LITTLE = " with {} call{}", "less than {} %"
-EVEN_NOTE, NO_NOTE, MORE_TIME, TIMES_AS_LONG = "no difference", "saves nothing", "up to {} % more time", "up to {} × the time"
+EVEN_NOTE, NO_NOTE = "no difference", "saves nothing"
+MORE_TIME, TIMES_AS_LONG = "up to {} % more time", "up to {} × the time"
 DISAGREE, TOO_FEW = "launches disagree", "needs more launches"
 
 # Caveats; behind a line break stands a command.

@@ -20,7 +20,8 @@ def title_of(tables):
     device = first(most, "mpi_device")
     settings = {row.keys.get(best_setting.SETTING) for kind in tables.kinds() for row in tables.rows(kind)} - {None}
     varied = f"{len(settings)} settings × " if len(settings) > 1 else ""
-    text = head_of(f"commcost on {hosts}" if hosts else "commcost", mixed or [most]) + (f" ({device})" if device else "")
+    text = head_of(f"commcost on {hosts}" if hosts else "commcost", mixed or [most])
+    text += f" ({device})" if device else ""
     launches = varied + counted(launches_of(tables), "launch", "launches")
     dates = [first(table, "last_date") or first(table, "date") for table in every]
     days = [date[:10] for date in dates if re.match("[0-9]{4}-[0-9]{2}-[0-9]{2}", date)]

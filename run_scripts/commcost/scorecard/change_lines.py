@@ -12,7 +12,7 @@ def changes_by_verdict(changes):
         several = [change for change in changes if change.verdict == verdict]
         sized = several if verdict in (row_changes.SLOWER, row_changes.FASTER) else []
         if several:
-            yield of_rows(verdict.capitalize(), several, changes, most_of(
+            yield count_line(verdict.capitalize(), several, changes, most_of(
                 [(change.change_pct or 0, change.points, change.series) for change in sized], "+"))
 
 
@@ -20,12 +20,12 @@ def best_settings(best):
     """Yields in how many rows which setting is best, or that none is."""
     found = grouped([row for row in best if row.sure], lambda row: row.name)
     for rows in sorted(found, key=lambda rows: (-len(rows), rows[0].name)):
-        yield of_rows(rows[0].name, rows, best, most_of([(row.gain_pct or 0, row.points, row) for row in rows]))
+        yield count_line(rows[0].name, rows, best, most_of([(row.gain_pct or 0, row.points, row) for row in rows]))
     for reason, unsure in best_setting.unclear(best).items():
-        yield of_rows(UNSURE.capitalize(), unsure, best, reason)
+        yield count_line(UNSURE.capitalize(), unsure, best, reason)
 
 
-def of_rows(name, several, every, note):
+def count_line(name, several, every, note):
     return Line(name, f"{len(several)} of {counted(len(every), 'result')}", note=note)
 
 

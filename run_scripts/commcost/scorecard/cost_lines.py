@@ -26,7 +26,7 @@ def pairs_of(tables, cost):
 
 
 def line_of(cost, pair, note="", scale=1.0, remedy="", label="", **fields):
-    """The Line of a CostLine and a pair of a row and what it measured, with how many launches found it if not all did."""
+    """The Line of a CostLine and a pair of a row and what it measured; with a note if some launches have no value."""
     row, found = pair
     values = [scale * float(text) for text in row.texts(cost.column)]
     found = found.scaled(scale)
@@ -49,7 +49,7 @@ def is_better(row, other, column):
 
 
 def lines_of_best(cost, named, more=False, **fields):
-    """Yields the Line of the best of pairs of a name and a pair, and of the next best one; or how many may be as good."""
+    """Yields the Line of the best of pairs of a name and a pair, and of the next best one if the best is clear."""
     first = named[0][1][0]
     (name, best), *others = sorted(named, key=lambda one: saved_value(one[1][0], first, cost.column), reverse=not more)
     rivals = [other for other, (row, _) in others
@@ -68,7 +68,7 @@ def lines_of_best(cost, named, more=False, **fields):
 
 # ---- messages ------------------------------------------------------------------------------------
 
-def of_pattern(tables, cost):
+def pingpong_pairs(tables, cost):
     """Pairs of pingpong's rows of one pair of ranks, by size."""
     pairs = [pair for pair in pairs_of(tables, cost) if is_number(pair[0].keys["blksize"])]
     return sorted(pairs, key=lambda pair: bytes_of(pair[0]))
@@ -82,9 +82,9 @@ def bytes_of(row):
 def messages(tables):
     """The latency of the smallest message, and the bandwidth of the largest one."""
     latency, bandwidth = COST_LINES["latency"], COST_LINES["bandwidth"]
-    for pair in of_pattern(tables, latency)[:1]:
+    for pair in pingpong_pairs(tables, latency)[:1]:
         yield line_of(latency, pair, size=size_text(bytes_of(pair[0])))
-    for pair in of_pattern(tables, bandwidth)[-1:]:
+    for pair in pingpong_pairs(tables, bandwidth)[-1:]:
         if bytes_of(pair[0]) >= LARGE_BYTES:
             yield line_of(bandwidth, pair, size=size_text(bytes_of(pair[0])))
 
@@ -141,7 +141,7 @@ def caches_of(row):
 
 def put(tables):
     """The smallest put, with what tells its partner, by the fastest way."""
-    pairs = of_pattern(tables, COST_LINES["put"])
+    pairs = pingpong_pairs(tables, COST_LINES["put"])
     smallest = [pair for pair in pairs if pair[0].keys["blksize"] == pairs[0][0].keys["blksize"]]
     for pair in sorted(smallest, key=lambda pair: pair[1].value)[:1]:
         yield line_of(COST_LINES["put"], pair, end=PUT_ENDS.get(pair[0].keys["sync"], "flush"),
@@ -203,8 +203,8 @@ SAME_PERIOD, SAME_LENGTH = 0.02, 2.0  # of a source in two launches: share, and 
 
 
 def noise(tables):
-    """The share of the time that is lost to interruptions; the sources that half of the launches name, or more: a source
-    that one launch of several names is a disturbance that passed; and the largest slowdown that follows."""
+    """The share of the time that is lost to interruptions; the sources that at least half of the launches name (others
+    are disturbances that passed); and the largest slowdown that follows."""
     for row, stopped in pairs_of(tables, COST_LINES["lost"])[:1]:
         sources = [source for source in sources_of_all(tables.rows("noise", **COST_LINES["source"].keys))
                    if 2 * len(set(source.runs)) >= len(row.launches)]
@@ -215,7 +215,7 @@ def noise(tables):
         yield line_of(COST_LINES["lost"], (row, stopped), "" if shares else card_table.NO_CAUSE,
                       remedy=COST_LINES["lost"].remedy if can_do else "")
         for source, share in shares[:SOURCES]:
-            yield of_source(source, share)
+            yield source_line(source, share)
     # The operation that interruptions of all ranks should slow down most. The measured slowdown is too low, since usual
     # steps are interrupted, too.
     slowdown = COST_LINES["slowdown"]
@@ -232,7 +232,7 @@ def has_no_processor_left(tables):
         float(ranks) >= float(processors) for processors, ranks in said)
 
 
-def of_source(source, share):
+def source_line(source, share):
     """The Line of a source of interruptions, and the share of the time that they take."""
     often, period = map(source.median, ("stops_per_s", "period_ms"))
     when = (f"every {period:.3g} ms" if period is not None else

@@ -1,5 +1,5 @@
-"""Lines about gains: Is a call worth it? A function for each question, which comes to Judged sizes of what it asks about.
-Texts are in card_table.py.
+"""Lines about gains: Is a call worth it? A function for each question, which comes to Sizes of calls. Texts are in
+card_table.py.
 
 Answers rest on launches, six or more. The programs' own verdicts (their column verdict) know one launch only.
 """
@@ -86,7 +86,8 @@ def answers_of(family, name, sizes):
 def gains(tables):
     """The Lines of all questions. Calls with the same answer at the same sizes share one; of many lines, calls with the
     same answer. Verdicts are in their order, questions in theirs."""
-    every = [answer for question in QUESTIONS for asked in question(tables) if asked[-1] for answer in answers_of(*asked)]
+    asked = [one for question in QUESTIONS for one in question(tables) if one[-1]]
+    every = [answer for one in asked for answer in answers_of(*one)]
     groups = grouped(every, lambda answer: (answer.family, answer.verdict, answer.place))
     if len(groups) > LINES:
         groups = grouped(every, lambda answer: (answer.family, answer.verdict))
@@ -132,8 +133,8 @@ def times_text(factor):
 # ---- verdicts ------------------------------------------------------------------------------------
 
 def verdict_on(gain, threshold):
-    """Returns YES of a Measured gain above the threshold, LOSES of one below its negative, EVEN of one between; NO: LOSES
-    or EVEN. UNSURE of None."""
+    """Returns YES of a Measured gain above the threshold, LOSES of one below its negative, EVEN of one between, NO if
+    it is LOSES or EVEN, UNSURE of None."""
     if gain is None:
         return UNSURE
     if is_above(gain, threshold):
@@ -143,7 +144,7 @@ def verdict_on(gain, threshold):
     return LOSES if is_below(gain, -threshold) else EVEN if is_above(gain, -threshold) else NO
 
 
-def of_share(where, row, share, text):
+def share_size(where, row, share, text):
     """The Size by the share of the time in which the processor can work, in percent."""
     is_bare = is_below(share, BARE_PCT)
     verdict = (NO if is_bare else YES if is_above(share, HIDES_PCT) else
@@ -214,8 +215,9 @@ class Case(typing.NamedTuple):
         """The Size by the gain against the blocking call, or if that wasn't measured, by the share that is hidden; None
         without either."""
         if self.gain is None:
-            return None if self.overlap is None else of_share(self.where, self.row, self.overlap, card_table.HIDES)
-        return Size(self.where, self.row, verdict_on(self.gain, self.threshold_pct), self.gain.value, self.gain.launches,
+            return None if self.overlap is None else share_size(self.where, self.row, self.overlap, card_table.HIDES)
+        verdict = verdict_on(self.gain, self.threshold_pct)
+        return Size(self.where, self.row, verdict, self.gain.value, self.gain.launches,
                     is_bare=self.overlap is not None and is_below(self.overlap, BARE_PCT))
 
 
@@ -285,15 +287,15 @@ def work_during_messages(tables):
     """The CPU availability during a transfer."""
     for cost, name in ((COST_LINES["send"], "MPI_Isend"), (COST_LINES["receive"], "MPI_Irecv")):
         pairs = cost_lines.values_of_direction(tables, "avail(%)", cost.keys["direction"])
-        yield "work", name, [of_share(size_text(row.size("msgsize")), row, share, card_table.AVAILABLE)
+        yield "work", name, [share_size(size_text(row.size("msgsize")), row, share, card_table.AVAILABLE)
                              for row, share in pairs if share is not None]
 
 
 def put(tables):
     """A put, with what tells its partner, against a send: by the fastest of several ways to put."""
-    sends = {row.keys["blksize"]: row for row, _ in cost_lines.of_pattern(tables, COST_LINES["latency"])}
+    sends = {row.keys["blksize"]: row for row, _ in cost_lines.pingpong_pairs(tables, COST_LINES["latency"])}
     ways = {}
-    for row, _ in cost_lines.of_pattern(tables, COST_LINES["put"]):
+    for row, _ in cost_lines.pingpong_pairs(tables, COST_LINES["put"]):
         send = sends.get(row.keys["blksize"])
         saved = row.saved_pct(send, "latency_us") if send else None
         if saved:

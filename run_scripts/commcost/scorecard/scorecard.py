@@ -1,7 +1,7 @@
 """The scorecard: results at one look, one fact a line.
 
-It is one value, shown as text (quickstart.sh, report_text.sh --short), in Markdown and in HTML (report.py). Its texts are
-in card_table.py, its questions in cost_lines.py and gain_lines.py.
+It is one value, shown as text (quickstart.sh, report_text.sh --short), in Markdown and in HTML (report.py). Its texts
+are in card_table.py, its questions in cost_lines.py and gain_lines.py.
 """
 
 import re
@@ -58,8 +58,8 @@ def named(line, keys):
 
 
 def disturbed(tables):
-    """The identities of rows that lost more than LOST_PCT by the median of launches: one interruption is much of a short
-    row's time. The rows of noise don't count: interruptions are their result."""
+    """The identities of rows that lost more than LOST_PCT by the median of launches: one interruption is much of a
+    short row's time. The rows of noise don't count: interruptions are their result."""
     return {row.identity for kind in tables.kinds() if kind != "noise" for row in tables.rows(kind)
             if (row.median("lost_pct") or 0) > LOST_PCT}
 
@@ -68,4 +68,5 @@ def marked(line, lost):
     """The line, with a note if half of its rows or more are disturbed."""
     if not line.rows or 2 * len(lost.intersection(line.rows)) < len(set(line.rows)):
         return line
-    return line._replace(note="; ".join(filter(None, ["" if line.value == UNSURE else line.note, card_table.DISTURBED])))
+    note = "" if line.value == UNSURE else line.note
+    return line._replace(note="; ".join(filter(None, [note, card_table.DISTURBED])))
