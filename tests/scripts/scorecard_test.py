@@ -1,5 +1,5 @@
-"""The scorecard on results that are made by hand: forms of values, lines that random machines (tests/virtual) don't have,
-and the whole, as text and on the page."""
+"""The scorecard on results that are made by hand: forms of values, lines that random machines (tests/virtual) don't
+have, and the whole, as text and on the page."""
 
 import contextlib
 import io
@@ -43,7 +43,7 @@ class CardCase(Case):
 
     def lines(self, *results, **how):
         """All of its lines, in words."""
-        return [" | ".join((line.label, line.value, line.spread, line.remark.replace(fact_lines.NO_BREAK, " "))).rstrip(" |")
+        return [" | ".join(line[:2] + (line.spread, line.remark.replace(fact_lines.NO_BREAK, " "))).rstrip(" |")
                 for part in self.card(*results, **how).parts for line in part.lines]
 
 
@@ -157,7 +157,8 @@ class Costs(CardCase):
 def single(pattern, sync, **by_doubles):
     """Rows of pingpong by their numbers of doubles."""
     return [{"latency_us": value, "bwidth_mbs": 8 * int(count[1:]) / value / 1.048576, "arrangement": "single",
-             "pattern": pattern, "sync": sync, "count": 1, "blksize": int(count[1:]), "stride": 1, "ndata": int(count[1:])}
+             "pattern": pattern, "sync": sync, "count": 1, "stride": 1, "blksize": int(count[1:]),
+             "ndata": int(count[1:])}
             for count, value in by_doubles.items()]
 
 
@@ -244,7 +245,8 @@ class NoiseAndLinks(CardCase):
 
     @each("named, line", [
         (1, "Nodes and links | not clear |  | launches name different ones"),
-        (5, "Link of n2 and n3 | slow |  | 8 bytes messages, in 5 of 10 launches: look at the switch ports between them")])
+        (5, "Link of n2 and n3 | slow |  | 8 bytes messages, in 5 of 10 launches: "
+            "look at the switch ports between them")])
     def test_links_that_some_launches_name(self, named, line):
         """A pair has a row in the launches that name it."""
         launches = [[link("whole", "out of line" if i < named else "even"), link("node", "even", a="n1")] +
@@ -410,7 +412,8 @@ class Gains(CardCase):
 
     @each("exposed_us, answer", [
         ({0: 80.0, 1: 60.0, 4: 20.0, 16: 30.0}, "yes | saves 60 % with 4 calls"),
-        ({0: 80.0, 1: 20.0}, "yes | saves 60 % with 1 call"), ({0: 80.0, "auto": 20.0}, "yes | saves 60 % with 7 calls"),
+        ({0: 80.0, 1: 20.0}, "yes | saves 60 % with 1 call"),
+        ({0: 80.0, "auto": 20.0}, "yes | saves 60 % with 7 calls"),
         ({0: 20.0, 4: 21.0}, "no | no difference")])
     def test_mpi_test(self, exposed_us, answer):
         rows = [gain_cells(8, 100.0, value, test_calls=calls, best_test_calls=7 if calls == "auto" else "NA")
@@ -425,13 +428,14 @@ class Gains(CardCase):
 SECTIONS = {
     "Costs": "| Latency, 8 bytes | 0.500 µs | 0.495–0.505 |  |",
     "Worth it?": "| MPI_Iallreduce | 1 KiB–64 KiB | yes | saves 50–80\u00a0% |",
-    "Caveats": "- 1 result has wrong data, first halo (method packed, dims 2x1x1, local 10x10x10, ndata 600): try another "
-               "version of the MPI library",
+    "Caveats": "- 1 result has wrong data, first halo (method packed, dims 2x1x1, local 10x10x10, ndata 600): try "
+               "another version of the MPI library",
     "Overlap: gain of non-blocking calls": "| iallreduce | S -50 | F 50 | F 80 | E |",
     "Latency and bandwidth": "| put | S 1.00 | F 55.0 |",
     "Host overhead and CPU availability": "| send: host overhead (µs) | 0.250 | 3.00 |",
     "Message rate": "| all-start, warm caches | 3.00 |", "Synchronisation": "| ring | F 1.00 |",
-    "Halo exchange": "| persistent | 4.00 |", "Noise": "| barrier | 3.00 |", "Monitoring overhead": "| MPI_Send | 40.0 |",
+    "Halo exchange": "| persistent | 4.00 |", "Noise": "| barrier | 3.00 |",
+    "Monitoring overhead": "| MPI_Send | 40.0 |",
     "Warnings: 1": "- wrong data: rows with status FAIL (0 (6 times))",
     "Machine and runs": "| cores | 2 |"}
 
@@ -471,7 +475,8 @@ class Whole(CardCase):
         assert self.card(("halo", HALO, exchanges("10x10x10", put=4.0))).title == (
             "commcost on vm: 2 ranks on 1 node, MPICH 4.0.2 (ch4:ucx), 6 launches, 2026-01-02")
         hosts = "; ".join(f"n{place}: {place}" for place in range(5))
-        assert self.card(("halo", HALO, exchanges("10x10x10", put=4.0)), metadata={"hosts": hosts}, launches=1).title == (
+        card = self.card(("halo", HALO, exchanges("10x10x10", put=4.0)), metadata={"hosts": hosts}, launches=1)
+        assert card.title == (
             "commcost on n0, n1 and 3 more: 2 ranks on 1 node, MPICH 4.0.2, 1 launch, 2026-01-02")
 
     def test_caveats(self):
@@ -489,7 +494,8 @@ class Whole(CardCase):
         assert not self.card(("halo", columns, launches)).caveats
         for most, caveats in ((7.9, []), (8.1, [
                 "1 of 2 results vary more than 2 × between launches: rerun on a quiet machine"])):
-            launches = [exchanges("10x10x10", persistent=time_us, put=9.0) for time_us in (4.0, most, 6.0, 5.0, 5.0, 4.0)]
+            launches = [exchanges("10x10x10", persistent=time_us, put=9.0)
+                        for time_us in (4.0, most, 6.0, 5.0, 5.0, 4.0)]
             assert self.card(("halo", HALO, launches)).caveats == caveats
 
     def test_text(self):
@@ -558,8 +564,8 @@ Worth it?
         # The page has the row: twice the median of 10 µs, and p of 2 of 184,756 ways, times two rows.
         text = report_page.Report([str(new), str(base)], tables.Tables([str(new), str(base)])).page({}).as_markdown()
         row, = re.findall(r"\| syncbench \|.*\| slower \|", text)
-        assert row == ("| syncbench | sync ring, ranks 2 | sync_us | 10.0000 | 20.0000 | +100.0 % | +98.0 to +102.0 % | "
-                       "2.2e-05 | slower |"), row
+        assert row == ("| syncbench | sync ring, ranks 2 | sync_us | 10.0000 | 20.0000 | +100.0 % | "
+                       "+98.0 to +102.0 % | 2.2e-05 | slower |"), row
 
 
 # ---- the example of docs/scorecard.md ------------------------------------------------------------
@@ -581,7 +587,8 @@ class Docs(Case):
         labels = any_of(cost.label for cost in costs)
         note = any_of([cost.remedy for cost in costs if cost.remedy] + [getattr(card_table, name) for name in (
             "FASTEST NONE_FASTEST SOME_LAUNCHES NO_CAUSE OF_THE_TIME PREDICTED DISTURBED").split()])
-        cost = rf"{labels}  +(?:< )?[\d.]+ (?:ns|µs|ms|s|%|[kMG]?B?/s|[MG]B/s)(?:  +[\d.]+–[\d.]+)?(?:  +{note}(?:[;:] {note})*)?"
+        cost = (rf"{labels}  +(?:< )?[\d.]+ (?:ns|µs|ms|s|%|[kMG]?B?/s)(?:  +[\d.]+–[\d.]+)?"
+                rf"(?:  +{note}(?:[;:] {note})*)?")
         following = any_of(card_table.NEXT_FASTEST.format(cost.label.partition(",")[0], cost.way) for cost in costs)
         cost = rf"(?:{cost}|{following}  .+–[\d.]+  +[a-z/ ]+)"
         texts = [getattr(card_table, name) for name in (

@@ -1,5 +1,5 @@
-"""Machines whose operations take times drawn at random, and results of launches on them: files as the programs write them,
-without running a program, so that hundreds of machines take a minute.
+"""Machines whose operations take times drawn at random, and results of launches on them: files as the programs write
+them, without running a program, so that hundreds of machines take a minute.
 
 Launches differ from the truth by the machine's spread, and a launch is late now and then.
 """

@@ -30,7 +30,8 @@ PERSISTENT = {**CALLS, "isend": "MPI_Send_init", "irecv": "MPI_Recv_init",
 # The labels of lines about gains: a question, and the names in it. The last one is of all other labels.
 FAMILIES = {"MPI_Put": "MPI_Put instead of (.+)", "Work": "Work during (.+)", "MPI_Test": "MPI_Test during (.+)",
             "Persistent": "(.+) instead of new requests", "Partitioned": "MPI_Psend_init with (.+) partitions",
-            "Non-blocking halo": "Non-blocking halo exchange, (.+)", "Non-blocking message": r"(.+) \+ work \+ MPI_Wait",
+            "Non-blocking halo": "Non-blocking halo exchange, (.+)",
+            "Non-blocking message": r"(.+) \+ work \+ MPI_Wait",
             "Non-blocking": "(.*)"}
 AGAINST_BLOCKING = "Non-blocking", "Non-blocking halo", "Non-blocking message", "Partitioned"
 SHARES = "([0-9]+)(?:–([0-9]+))? %"
@@ -269,8 +270,8 @@ class Judge:
         return {"yes": saved > least, "no": saved < 2}.get(line.value, False)
 
     def is_saved_true(self, note, saved):
-        """True if a truth is among the percents of a note, or as near as six launches come; with slow launches there are
-        two truths."""
+        """True if a truth is among the percents of a note, or as near as six launches come; with slow launches there
+        are two truths."""
         beside = 1 + 600 * self.machine.spread * max(1, 1 - saved / 100)
         most = re.match("up to ([0-9.]+) ([%×])", note)
         found = re.match("(?:saves|CPU availability) " + SHARES, note)
@@ -291,8 +292,9 @@ class Judge:
     def named_sizes(self, thing, words):
         """The sizes of a thing's rows that words such as "from 16 KiB" name; None of other words."""
         rows = [row for row in self.rows.values() if self.thing_of(row) == thing]
-        names = {row.keys["local"].replace("x", " × ") if thing[1] not in (None, "NA") else SIZE_NAMES[self.size_of(row)]:
-                 self.size_of(row) for row in rows}
+        is_halo = thing[1] not in (None, "NA")
+        names = {row.keys["local"].replace("x", " × ") if is_halo else SIZE_NAMES[self.size_of(row)]: self.size_of(row)
+                 for row in rows}
         sizes = set(names.values())
         if words == "all sizes":
             return sizes if len(sizes) > 1 else None
@@ -427,7 +429,8 @@ class RandomMachines(virtual.Test):
         self.check(false, FALSE, "false")
         self.check(missed, MISSED, "missed")
         for name, shares in sorted(false.items()):
-            virtual.note_row("scorecard", name.replace(" ", "_"), name, *shares[::-1], *missed.get(name, ("", ""))[::-1])
+            virtual.note_row("scorecard", name.replace(" ", "_"), name, *shares[::-1],
+                             *missed.get(name, ("", ""))[::-1])
 
     def test_judge_reads_all(self):
         """A true line is false with any other number, unit, size, name or answer."""
@@ -447,7 +450,8 @@ class RandomMachines(virtual.Test):
                 if gain_lines.YES in verdicts or verdicts and set(verdicts) == {gain_lines.NO}:
                     answers = {line.value for line in judge.parts[GAINS] if family_of(line.label)[0] == family and
                                any(size.row.identity in line.rows for size in sizes)}
-                    count(missed, family, (gain_lines.YES if gain_lines.YES in verdicts else gain_lines.NO) not in answers)
+                    wanted = gain_lines.YES if gain_lines.YES in verdicts else gain_lines.NO
+                    count(missed, family, wanted not in answers)
 
     @staticmethod
     def is_best_clear(judge, line):
