@@ -454,9 +454,9 @@ TEST(help_lists_options)
         "--size=BYTES, --message-size\n",
         "--text-file=FILE\n          help-of-text-file\n  -k, --kinds=NAMES\n",
         "--peers=auto|N\n          help-of-peers\n          default: auto\n",
-        "--samples=N\n          help-of-samples\n          default: adaptive\n\nOptions of all "
-        "benchmarks:\n      --methods=NAMES\n          methods, with commas: put, get, send, or "
-        "all\n",
+        "--samples=N\n          help-of-samples\n          default: adaptive\n\n",
+        "\n\nOptions of all benchmarks:\n      --methods=NAMES\n",
+        "          methods, with commas: put, get, send, or all\n",
     };
     for (size_t i = 0; i < COUNT(expected); i++)
         if (strstr(help, expected[i]) == NULL)
