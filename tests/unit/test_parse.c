@@ -167,3 +167,17 @@ TEST(lists)
     for (size_t i = 0; bad[i] != NULL; i++)
         reject_list(bad[i]);
 }
+
+TEST(lists_have_a_limit)
+{
+    struct bc_size_list list = {0};
+    char text[2 * 4097 + 1] = "";
+    for (size_t i = 0; i < 4097; i++)
+        memcpy(text + 2 * i, "1,", 2);
+    text[2 * 4097 - 1] = '\0';
+    reject_list(text);
+    text[2 * 4096 - 1] = '\0';
+    assert_true(bc_parse_size_list(text, &list));
+    assert_int_equal(list.count, 4096);
+    bc_size_list_free(&list);
+}
