@@ -24,7 +24,7 @@ static const struct bc_option rows[] = {
     {"columns", BC_TEXT, AT(columns), .argument = "main|all|NAME,...", .internal = true,
      .help = "columns to write, by default main on stdout, all in a file"},
     {"metadata", BC_CHOICE, AT(metadata), .choices = "auto|short|full|none", .internal = true,
-     .help = "lines that begin with #, auto: short on stdout, full in a file"},
+     .help = "lines that begin with #; auto: short on stdout, else full"},
     {"no-header", BC_FLAG, AT(no_header), .help = "write rows only, no metadata and no header row"},
     {"no-metadata", BC_FLAG, AT(no_metadata), .internal = true,
      .help = "the same as --metadata=none"},
