@@ -409,6 +409,39 @@ TEST(error_is_cut_to_its_length)
     assert_null(strpbrk(error.text, "\n\t\x01"));
 }
 
+/* A parse that stopped within a word leaves nothing for the next one. */
+TEST(each_command_line_begins_afresh)
+{
+    struct fixture *const f = *state;
+    assert_false(parse(f, WORDS("-fzf", "-s1")));
+    renew(f);
+    assert_true(parse(f, WORDS("-s", "32", "-f")));
+    assert_int_equal(f->values.size, 32);
+    assert_true(f->values.flag);
+}
+
+/* ---- to another rank ------------------------------------------------------------------------- */
+
+TEST(values_and_sources_arrive_on_other_ranks)
+{
+    struct fixture *const f = *state;
+    struct fixture other;
+    environment = WORDS("T_SIZE", "1k", "T_TEXT_OLD", "two\nlines");
+    assert_true(parse(f, WORDS("--flag", "-m0,2:8M,7", "--real=1.2345678901234567", "--peers=9")));
+    set_up_fixture(&other);
+    const struct bc_text text = bc_options_encode(&f->options);
+    assert_true(bc_options_decode(&other.options, text.start, text.length));
+    for (size_t row = 0; row < ROWS; row++) {
+        const struct bc_option_entry *const entry = &f->options.entries[row];
+        char *const value = bc_option_text(entry, true);
+        assert_text(&other, entry->option->long_name, value);
+        assert_int_equal(other.options.entries[row].source, entry->source);
+        free(value);
+    }
+    assert_null(other.values.file);
+    bc_options_free(&other.options);
+}
+
 /* ---- values as text -------------------------------------------------------------------------- */
 
 TEST(formatted_values_parse_back)
