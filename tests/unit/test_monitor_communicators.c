@@ -210,21 +210,6 @@ TEST(only_valid_handles_are_asked_about)
     free_one(duplicates[1]);
 }
 
-/* A duplicate that was named is complete, and has its name. */
-TEST(named_duplicate)
-{
-    const MPI_Comm original = make(10, 1, 4), duplicate = make(10, 1, 4);
-    communicator_created(original, "MPI_Comm_split");
-    communicator_duplicated(duplicate, original, "MPI_Comm_idup");
-    communicator_named(duplicate, "its name");
-    strcpy(comms[number_of(&duplicate)].name, "its name");
-    monitored_classes = 1;
-    communicators_enter_remembered();
-    assert_string_equal(record_of(duplicate)->name, "its name");
-    free_one(original);
-    free_one(duplicate);
-}
-
 /* A thread frees a communicator, and another one is given its handle before the first looks. */
 TEST(handle_used_again_at_once)
 {

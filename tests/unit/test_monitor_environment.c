@@ -237,36 +237,6 @@ TEST(times_in_any_locale)
     assert_string_equal(number, "0,5");
 }
 
-TEST(wrong_words)
-{
-    static const struct {
-        const char *text, *culprit;
-    } cases[] = {
-        {"cool", "'cool'"},
-        {"pttopt,cool,comm", "'cool'"},
-        {"Coll", "'Coll'"},
-        {" coll", "' coll'"},
-        {"coll comm", "'coll comm'"},
-        {"coll=1", "'coll=1'"},
-        {"collx", "'collx'"},
-        {"col", "'col'"},
-        {"per_rank", "'per_rank'"},
-        {"profile", "'profile'"},
-        {"0", "'0'"},
-        {",", "''"},
-        {",coll", "''"},
-        {"coll,,comm", "''"},
-        {"coll,", "last comma"},
-        {"co\nll", "'co"},
-        {"output=", "'output='"},
-        {"output=,coll", "'output='"},
-        {"output", "'output'"},
-        {"large", "'large'"},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++)
-        refuse(cases[i].text, cases[i].culprit);
-}
-
 TEST(very_long_texts)
 {
     enum { LENGTH = 1000000 };

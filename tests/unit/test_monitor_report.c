@@ -266,7 +266,7 @@ TEST(remarks_say_what_is_missing)
     rows.cases[MPIX_MONITOR_WARNING_UNPLACED] = 13;
     rows.cases[MPIX_MONITOR_WARNING_UNSIZED] = 14;
     rows.cases[MPIX_MONITOR_WARNING_UNKEPT] = 15;
-    rows.untold_rooted = 16;
+    rows.unknown_rooted = 16;
     rows.clock_comparisons = 1;
     const int code = report_write(&snapshot, &rows);
     tool.functions = 0;

@@ -141,22 +141,22 @@ static struct late_waiting synchronised(const struct comparison *comparison,
 {
     const struct late_series *const series = item->series;
     struct late_waiting waiting = {.is_known = false};
-    size_t told = 0;
+    size_t compared = 0;
     for (int i = 0; i < series->kept; i++) {
         waited_ns[i] = 0.0;
         if (known[i].last_ns > 0.0)
             continue;
-        shortest_ns[told++] = -known[i].last_ns;
+        shortest_ns[compared++] = -known[i].last_ns;
         waited_ns[i] = took_ns(comparison, &series->call[i]) + known[i].last_ns;
         waiting.came_last += known[i].last_rank == comparison->rank;
     }
-    if (told == 0)
+    if (compared == 0)
         return waiting;
     const struct late_mean mean = late_mean(series, waited_ns, LATE_MEMBER, comparison->tick_ns);
-    bc_sort(shortest_ns, told);
+    bc_sort(shortest_ns, compared);
     waiting.files_share = files_share(series, known, false);
     const double skew_ns =
-        bc_quantile(shortest_ns, told, OWN_COST) * (double)told / (double)series->kept;
+        bc_quantile(shortest_ns, compared, OWN_COST) * (double)compared / (double)series->kept;
     waiting.is_known = true;
     waiting.mean_ns = fmax(0.0, mean.mean);
     waiting.error_ns = mean.error;

@@ -108,7 +108,7 @@ void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *ro
             warn_of_cases(warnings, (int)i, rows->cases[i], case_texts[i]);
     warn_of_clocks(snapshot, rows->clock_comparisons, warnings);
     warn_of_cases(
-        warnings, MPIX_MONITOR_WARNING_ROOTED, rows->untold_rooted,
+        warnings, MPIX_MONITOR_WARNING_ROOTED, rows->unknown_rooted,
         "calls of rooted collectives have no waiting time: their ranks can't be compared");
     warn(warnings, MPIX_MONITOR_WARNING_SERVICES,
          asked->profile && asked->other && services != NULL, "%s", services);

@@ -40,7 +40,7 @@ struct rows {
        and calls of rooted collectives whose waiting is unknown. */
     int clock_comparisons;
     double clock_error_ns;
-    int64_t untold_rooted;
+    int64_t unknown_rooted;
 };
 
 /* Makes the rows that the handle of an ended snapshot asks for. MPI must be initialised. False

@@ -109,8 +109,8 @@ static void find_rooted(struct rows *rows, const struct late *late, const struct
     rows->clock_comparisons = common_clock_compare(job);
     const double error_ns = common_clock_max_error_ns();
     BC_MPI(PMPI_Allreduce(&error_ns, &rows->clock_error_ns, 1, MPI_DOUBLE, MPI_MAX, comm));
-    const int64_t untold = rooted_calls(late) - find_waiting(rows, late, true, comm);
-    BC_MPI(PMPI_Allreduce(&untold, &rows->untold_rooted, 1, MPI_INT64_T, MPI_SUM, comm));
+    const int64_t unknown = rooted_calls(late) - find_waiting(rows, late, true, comm);
+    BC_MPI(PMPI_Allreduce(&unknown, &rows->unknown_rooted, 1, MPI_INT64_T, MPI_SUM, comm));
 }
 
 void rows_find_late(struct rows *rows, const struct snapshot *snapshot, const struct bc_job *job,

@@ -27,7 +27,7 @@ static void measure(void)
     own_ticks_measure();
 }
 
-bool mpi_is_there(void)
+bool mpi_is_active(void)
 {
     int initialised = 0, finalised = 0;
     PMPI_Initialized(&initialised);
@@ -80,12 +80,12 @@ static struct place *make_place(void)
 
 /* Writes a line on stderr, once a job: without a report, the program wouldn't learn that its
    handle asks for nothing. */
-static void say_if_nothing_is_monitored(const MPIX_Monitor *handle)
+static void warn_of_empty_handle(const MPIX_Monitor *handle)
 {
-    static bool said;
+    static bool warned;
     struct warnings warnings = {.count = 0};
     warn_of_handle(handle, &warnings);
-    if (warnings.count == 0 || __atomic_exchange_n(&said, true, __ATOMIC_RELAXED))
+    if (warnings.count == 0 || __atomic_exchange_n(&warned, true, __ATOMIC_RELAXED))
         return;
     int rank = 0;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -129,7 +129,7 @@ INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *h
     if (request == NULL || handle == NULL || handle->large_bytes < 0 ||
         !(handle->timeout_us >= 0) || isinf(handle->timeout_us))
         return MPIX_MONITOR_ERR_ARGUMENT;
-    if (!mpi_is_there())
+    if (!mpi_is_active())
         return MPIX_MONITOR_ERR_MPI;
     (void)pthread_once(&measured, measure);
     struct snapshot *const snapshot = snapshot_create(handle, f);
@@ -141,7 +141,7 @@ INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *h
         return MPIX_MONITOR_ERR_LIMIT;
     }
     if (f == NULL)
-        say_if_nothing_is_monitored(handle);
+        warn_of_empty_handle(handle);
     return MPIX_MONITOR_SUCCESS;
 }
 
@@ -170,7 +170,7 @@ INTERPOSED int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *han
 {
     if (request == NULL || handle == NULL)
         return MPIX_MONITOR_ERR_ARGUMENT;
-    if (!mpi_is_there())
+    if (!mpi_is_active())
         return MPIX_MONITOR_ERR_MPI;
     struct snapshot *snapshot;
     int error = take_snapshot(request, handle, &snapshot);

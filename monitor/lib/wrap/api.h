@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /* True if MPI is initialised and not finalised. Then the monitor is ready. */
-bool mpi_is_there(void);
+bool mpi_is_active(void);
 
 /* Ends the active snapshots without a report, with a line on stderr. Call it before MPI is
    finalised. */

@@ -265,7 +265,7 @@ static void share_settings(void)
 }
 
 /* True if all ranks have the monitor. Then they may communicate. */
-static bool are_all_there(void)
+static bool all_ranks_monitor(void)
 {
     int ranks;
     struct bc_error error;
@@ -295,7 +295,7 @@ static void give_up(const char *reason)
 
 bool environment_start(void)
 {
-    if (!environment_asks() || !are_all_there())
+    if (!environment_asks() || !all_ranks_monitor())
         return false;
     share_settings();
     const char *const no_room = MPIX_Monitor_error_string(MPIX_MONITOR_ERR_COMMUNICATORS);

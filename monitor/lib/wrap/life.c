@@ -47,7 +47,7 @@ static uint64_t begin(void)
 static int initialised(enum operation_kind kind, int error, uint64_t entry_ticks)
 {
     const uint64_t exit_ticks = ticks_now();
-    if (error == MPI_SUCCESS && mpi_is_there() && environment_start())
+    if (error == MPI_SUCCESS && mpi_is_active() && environment_start())
         snapshots_begin_with(kind, exit_ticks - entry_ticks);
     return error;
 }
@@ -81,7 +81,7 @@ static const char *find_reason(void)
 
 /* Tells the user why there is no report. Calls of a Fortran layer behind MPI's C functions can't
    be seen from here, nor another tool's calls of PMPI_. */
-__attribute__((destructor)) static void say_why_there_is_no_report(void)
+__attribute__((destructor)) static void explain_missing_report(void)
 {
     const char *const reason = environment_asks() && bc_launcher_is_first() ? find_reason() : NULL;
     if (reason == NULL)

@@ -170,7 +170,7 @@ static enum answer decide(int ranks, int *absent)
     return answer;
 }
 
-static void say_who_is_absent(struct bc_error *error, int rank, const int *absent, int count)
+static void name_absent_ranks(struct bc_error *error, int rank, const int *absent, int count)
 {
     enum { SHOWN = 200 };
     char list[SHOWN];
@@ -208,7 +208,7 @@ bool presence_agree(int rank, int ranks, struct bc_error *error)
     }
     const enum answer answer = decide(ranks, absent);
     if (answer != ALL_THERE)
-        say_who_is_absent(error, rank, absent, find_absent(ranks, absent));
+        name_absent_ranks(error, rank, absent, find_absent(ranks, absent));
     free(absent);
     return answer == ALL_THERE;
 }
