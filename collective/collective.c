@@ -4,16 +4,16 @@
  *
  * Timed region: one call on each rank, between two readings of the clock (kernel.c). All ranks
  * start it at an agreed moment (common/sync_clock/start_window.h), or with --start=barrier after a
- * barrier. No call runs into the next one, so a root that runs ahead gains nothing. A sample is the
+ * barrier. All ranks have left a call before the next one starts. A sample is the
  * time from the first start to the last end. The mean and the spread of the ranks' own times are
  * further quantities. With buffers on a device each round also times the staged counterpart: copy
  * to pinned memory, call, copy back.
  *
  * When: a row is an operation and a size. All rows are visited alternately, in new buffers.
  *
- * How often: six visits a row, up to twelve if the row isn't precise and there is time (50 s a
- * run). Rounds in which a rank started late are repeated. A visit ends when its median is known to
- * 2 % (--precision), or when its time is up.
+ * How often: six visits a row, up to twelve if the row isn't precise and there is time (15 s a
+ * run). A limited number of rounds in which a rank started late are repeated. A visit ends when its
+ * median is known to 2 % (--precision), or when its time is up.
  *
  * Written: a line a row after its last visit (columns.c): the mean of the visits' medians.
  *
@@ -30,7 +30,7 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Adds the rows of an operation and a type, one for a barrier. */
+/* Adds the rows of an operation and a type. An operation without elements has one row. */
 static void list_sizes(const struct collective *collective, const struct op_kind *kind,
                        enum op_type type)
 {
@@ -39,10 +39,10 @@ static void list_sizes(const struct collective *collective, const struct op_kind
     const size_t count = kind->no_elements ? 1 : sizes->count;
     for (size_t i = 0; i < count; i++) {
         const int64_t bytes = kind->no_elements ? 0 : sizes->values[i];
-        const char *const obstacle =
-            collective_too_large(kind, type, bytes, &collective->parameters, run);
         if (!bc_size_list_is_first(sizes, i))
             continue;
+        const char *const obstacle =
+            collective_too_large(kind, type, bytes, &collective->parameters, run);
         if (obstacle != NULL)
             bc_output_remark(run->output, COLLECTIVE_NOTE_TOO_LARGE, kind->name, (long long)bytes,
                              obstacle);
@@ -216,8 +216,10 @@ static void open_memory(struct collective *collective, struct bc_run *run)
 
 static void open_result(const struct collective *collective, struct bc_run *run)
 {
-    const bool types = strchr(collective->parameters.types.text, ',') != NULL;
-    bc_open_result(run, collective_table(collective), types ? "type," : "");
+    int types = 0;
+    for (int i = 0; i < BC_NAMES_MAX; i++)
+        types += collective->parameters.types.chosen[i];
+    bc_open_result(run, collective_table(collective), types > 1 ? "type," : "");
     if (collective->device != NULL)
         bc_memory_describe(run, collective->device);
 }

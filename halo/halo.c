@@ -5,21 +5,22 @@
  * without edges and corners.
  *
  * Timed region: on each rank a batch of exchanges of all six faces, between two readings of the
- * clock (kernel.c). A sample is the batch's time over its number of exchanges. A barrier and one
- * untimed exchange precede each batch, with --start=window also an agreed start. For p99 and max,
- * single exchanges are timed between the batches. With --check a batch is one exchange, whose data
- * is made before and verified after the timed region. With arrays on a device, the staged
- * counterpart is timed alternately with the method: pack, copy to pinned memory, exchange, copy
- * back, unpack (common/halo_swap/on_device.c).
+ * clock (kernel.c). A sample is the batch's time over its number of exchanges. A barrier precedes
+ * each batch, or with --start=window an agreed start. One untimed exchange precedes batches of
+ * several exchanges, between which single exchanges are timed for p99 and max. With --check a batch
+ * is one exchange, whose data is made before and verified after the timed region. With arrays on a
+ * device, the staged counterpart is timed alternately with the method: pack, copy to pinned memory,
+ * exchange, copy back, unpack (common/halo_swap/on_device.c).
  *
  * When: a row is a method and a box. All rows are visited alternately, in new buffers.
  *
- * How often: six visits a row, up to twelve if the row isn't precise and there is time (50 s a
- * run). The first visit chooses batches that are long compared with a reading of the clock. A visit
+ * How often: six visits a row, up to twelve if the row isn't precise and there is time (15 s a
+ * run). The first visit chooses batches of about 20 µs, at least 100 readings of the clock. A visit
  * ends when its median is known to 2 % (--precision), or when its time is up.
  *
- * Written: a line a row after its last visit (columns.c): the mean of the visits' medians of the
- * rank that is slowest in general (common/measure/rounds.h).
+ * Written: a line a row after its last visit (columns.c): the mean of the visits' medians. A
+ * round's sample is the time of the rank that is slowest in general, or with --start=window the
+ * time from the first start to the last end (common/measure/rounds.h).
  *
  * Source: the halo part of the EPCC suite (common/coarray/coarray.h), extended by the methods of
  * MPI programs (common/halo_swap/methods.h).
@@ -38,7 +39,7 @@
     "direct_gain_hi_pct,direct_verdict,status"
 
 struct halo {
-    struct halo_parameters parameters;
+    struct halo_parameters parameters; /* the first member: options are read into it */
     struct bc_run *run;
     struct halo_grid grid;
     MPI_Comm comm;                  /* of the grid */
@@ -49,11 +50,11 @@ struct halo {
 struct halo_row {
     const struct halo_method *method;
     const struct halo_box *box;
-    struct bc_store swaps;
-    int64_t checked, wrong; /* exchanges with --check, and with wrong data on this rank */
+    struct bc_store store;
+    int64_t checked, wrong; /* with --check: exchanges verified, and those wrong on this rank */
 };
 
-/* Of a round. */
+/* The quantities of a round. */
 enum { DIRECT, STAGED, QUANTITIES };
 
 /* ---- shared by all rows ---------------------------------------------------------------------- */
@@ -71,7 +72,7 @@ static void make_grid(struct halo *halo, struct bc_run *run)
 }
 
 /* Returns the reason for having no rows of a method; NULL: there are rows. */
-static const char *obstacle_to(const struct halo *halo, const struct halo_method *method)
+static const char *why_no_rows(const struct halo *halo, const struct halo_method *method)
 {
     if (method->missing)
         return "this MPI library has no such function";
@@ -93,7 +94,7 @@ static void note_methods(const struct halo *halo)
     halo_note_left_out(&p->local, output);
     for (int i = 0; i < HALO_METHODS; i++) {
         const struct halo_method *const method = halo_methods[i];
-        const char *const obstacle = obstacle_to(halo, method);
+        const char *const obstacle = why_no_rows(halo, method);
         if (!p->method_chosen[i])
             continue;
         if (obstacle != NULL)
@@ -108,7 +109,8 @@ static void note_methods(const struct halo *halo)
     }
 }
 
-/* Lists the rows of the chosen methods. False with the error set if there are none. */
+/* Lists the rows of the chosen methods. Returns false if there are none, with the error set to the
+   obstacle of the last method. */
 static bool list_rows(const struct halo *halo, struct bc_error *error)
 {
     const struct halo_parameters *const p = &halo->parameters;
@@ -117,7 +119,7 @@ static bool list_rows(const struct halo *halo, struct bc_error *error)
     for (int i = 0; i < HALO_METHODS; i++) {
         if (!p->method_chosen[i])
             continue;
-        obstacle = obstacle_to(halo, halo_methods[i]);
+        obstacle = why_no_rows(halo, halo_methods[i]);
         for (int j = 0; j < p->local.count && obstacle == NULL; j++) {
             *(struct halo_row *)bc_add_row(halo->run) =
                 (struct halo_row){.method = halo_methods[i], .box = &p->local.boxes[j]};
@@ -130,7 +132,7 @@ static bool list_rows(const struct halo *halo, struct bc_error *error)
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-/* Creates the exchange of a row, or its staged counterpart, which packs faces in all methods. */
+/* Creates the exchange of a row, or its staged counterpart, which always packs its faces. */
 static void create_exchange(const struct halo *halo, const struct halo_row *row, bool staged,
                             struct halo_exchange *exchange)
 {
@@ -144,8 +146,9 @@ static void create_exchange(const struct halo *halo, const struct halo_row *row,
                          &halo->grid, halo->comm, run->job.node_comm, &space);
 }
 
-/* With --check a further release follows the preparation of data, so that no timed region waits for
-   it. No barrier follows the exchange: late values must show. */
+/* Measures a row for a visit. With --check ranks also meet before data is prepared, since
+   neighbours must have finished, and after it. No barrier follows the exchange: late values must
+   show. */
 static void measure(const struct halo *halo, struct bc_visit *visit)
 {
     const struct bc_run *const run = halo->run;
@@ -160,7 +163,7 @@ static void measure(const struct halo *halo, struct bc_visit *visit)
     struct halo_exchange exchanges[QUANTITIES];
     for (int q = 0; q < quantities.count; q++)
         create_exchange(halo, row, q == STAGED, &exchanges[q]);
-    struct bc_rounds *const rounds = bc_rounds_of(run, &quantities, visit->seconds, &row->swaps);
+    struct bc_rounds *const rounds = bc_rounds_of(run, &quantities, visit->seconds, &row->store);
     for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;)
         for (int q = 0; bc_round_wants(round, q); q++) {
             const struct halo_exchange *const exchange = &exchanges[q];
@@ -171,13 +174,13 @@ static void measure(const struct halo *halo, struct bc_visit *visit)
                 bc_round_release(round, exchange->comm);
             }
             if (round->lead_in > 0)
-                halo_time_swaps(exchange, round->lead_in);
+                (void)halo_time_swaps(exchange, round->lead_in); /* untimed */
             bc_round_start(round);
             bc_round_time(round, q, halo_time_swaps(exchange, round->repetitions));
             if (check)
                 row->wrong += !halo_is_right(exchange, row->checked++);
         }
-    visit->is_precise = bc_store_is_precise(run, &quantities, &row->swaps);
+    visit->is_precise = bc_store_is_precise(run, &quantities, &row->store);
     for (int q = 0; q < quantities.count; q++)
         halo_exchange_destroy(&exchanges[q]);
 }
@@ -197,11 +200,12 @@ static void write_row(const struct halo *halo, struct halo_row *row)
     write_extents(result.dims, dims[0], dims[1], dims[2]);
     write_extents(result.local, extent[0], extent[1], extent[2]);
     const int transfers = 1; /* a repetition is one swap */
-    bc_transfer_conclude(halo->run, &row->swaps, "swap", transfers, result.ndata, row->wrong,
+    bc_transfer_conclude(halo->run, &row->store, "swap", transfers, result.ndata, row->wrong,
                          &result.swaps);
+    const double scale = 1.0;
     if (halo->device != NULL)
         result.staged = bc_staged_of(&halo->parameters.memory, &result.swaps.measured.counterpart,
-                                     &result.swaps.measured.gain, 1.0);
+                                     &result.swaps.measured.gain, scale);
     bc_write_row(halo->run, &result);
 }
 
@@ -221,8 +225,8 @@ const struct bc_program halo_program = {
     .fit = halo_parameters_fit,
 };
 
-/* A device holds two arrays, four with --check, and for two ways of packing the buffers and lists
-   of places. */
+/* A device holds two arrays, four with --check. Packing needs, for the method and its staged
+   counterpart, buffers and lists of places for what is sent and received: 8 times ndata values. */
 static void open_memory(struct halo *halo, struct bc_run *run)
 {
     const struct halo_parameters *const p = &halo->parameters;

@@ -28,7 +28,7 @@
 
 #include <math.h>
 
-/* How a row's time is shared between finding the knee and measuring there. */
+/* Share of a visit's time for finding the knee. */
 #define KNEE_SHARE 0.4
 
 /* Advice if a buffer doesn't fit into a GPU's memory. */

@@ -1,6 +1,6 @@
 /*
  * Where stops come from: periodic sources (periods.c), with the ranks that have them; and stops of
- * which single ranks have more than the others (uneven.c). Without memory the job ends.
+ * which single ranks have more than the others (uneven.c). If memory runs out, the job ends.
  */
 #pragma once
 

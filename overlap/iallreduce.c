@@ -1,20 +1,24 @@
 /*
  * Overlap of MPI_Iallreduce: the largest amount of work that fits under it, and the gain against
- * MPI_Allreduce. The first file to read: the other programs of this folder differ in the operation
- * only.
+ * MPI_Allreduce. The first file to read: most programs of this folder differ in the operation
+ * alone.
  *
  * Timed region (engine/kernel.c): on each rank, each of these from a barrier of its own (or an
- * agreed start, --start=window) until its last call returns.
+ * agreed start, --start=window) until its last call returns. --test-calls puts MPI_Test into the
+ * work.
  *
  * - reference: MPI_Iallreduce, MPI_Wait
- * - beside: MPI_Iallreduce, a little more work than fits, MPI_Wait, less the work
- * - exposed: MPI_Iallreduce, work of twice the reference (--plenty), MPI_Wait, less the work
+ * - beside: MPI_Iallreduce, a little more work than fits, MPI_Wait, less the time of that work in
+ * it
+ * - exposed: MPI_Iallreduce, work of twice the reference (--plenty), MPI_Wait, less work alone
  * - blocking: MPI_Allreduce
- * - work: each of six amounts of work, from the estimated knee down to 0.15 of it
+ * - work: each of six amounts of work alone, from the estimated knee (the most work that fits) down
+ *   to 0.15 of it
  * - total: MPI_Iallreduce, one of these amounts, MPI_Wait
  *
- * When: a row is a number of elements: all from 1 to 131,072, doubling, with --data-driven, else
- * the first whose reference takes 1 ms (--cutoff-time). The first visit of a row searches the
+ * When: a row is a number of elements. With --data-driven these are 1 to 131,072, doubling; by
+ * default the smallest of them whose reference takes 1 ms (--cutoff-time), or 128, 8,192 and
+ * 131,072 if none does (engine/sizes.h). The first visit of a row searches the
  * amount of work that fits (engine/phases.c). Each visit then takes rounds of all times above,
  * alternately (engine/rounds.c).
  *
@@ -23,10 +27,10 @@
  * work and blocking are known to 2 % (--precision), or when the visit's time is up.
  *
  * Written: a line a row, after its last visit (engine/result.c). Reference, work and total are the
- * slowest rank's samples. Overlap is the share of the reference that is not `beside`, gain is
- * blocking less exposed: formed on each rank from all rounds of a visit, then the slowest rank's
- * (engine/estimate.h, gain.h). Work is the largest amount whose total exceeds the reference by at
- * most --acceptance-threshold (engine/fit.h), or 0.
+ * slowest rank's samples. Overlap is the share of the reference that `beside` and the work in it
+ * don't lose, gain is blocking less exposed: formed on each rank from all rounds of a visit, then
+ * the slowest rank's (engine/estimate.h, gain.h). The column work_us is the largest amount whose
+ * total exceeds the reference by at most --acceptance-threshold (engine/fit.h), or 0.
  */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"

@@ -250,8 +250,8 @@ static bool probe(struct overlap_halo *halo, struct bc_run *run, struct bc_error
         if (halo_ndata(&halo->local.boxes[i]) < halo_ndata(smallest))
             smallest = &halo->local.boxes[i];
     const size_t count = add_variants(halo, smallest, halo->variants);
-    return overlap_probe(&halo->overlap, run, count, halo->variants, sizeof *halo->variants,
-                         bc_option_given(&run->options, "local"), error);
+    return overlap_check_cuts(&halo->overlap, run, count, halo->variants, sizeof *halo->variants,
+                              bc_option_given(&run->options, "local"), error);
 }
 
 const struct bc_program overlap_halo_program = {

@@ -20,7 +20,7 @@ size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size);
 struct bc_host_run;
 
 /* Hosts in the caller's order, as runs of hosts that continue one pattern: the memory grows with
-   the runs. All zeros is an empty list. Without memory the job ends. */
+   the runs. All zeros is an empty list. If memory runs out, the job ends. */
 struct bc_hosts {
     struct bc_host_run *runs;
     size_t count, capacity;
@@ -29,8 +29,8 @@ struct bc_hosts {
 /* Appends a host with its ranks, ascending and at least one. */
 void bc_hosts_add(struct bc_hosts *hosts, const char *name, const int *ranks, size_t count);
 
-/* Appends the lists of all ranks of `comm` to that of its rank 0, in their order, and empties them,
-   along a binomial tree. Collective. */
+/* Moves the lists of all ranks of `comm` to its rank 0, in rank order, along a binomial tree.
+   Collective. */
 void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm);
 
 /* Returns the number of different names among `count`, which start every `step` bytes. */

@@ -1,6 +1,6 @@
 /*
  * The samples of a row: rounds of one or more quantities, taken in visits. The rounds of one visit
- * follow one another. All functions are local. Without memory the job ends.
+ * follow one another. All functions are local. If memory runs out, the job ends.
  */
 #pragma once
 

@@ -48,8 +48,8 @@ struct bc_buffer {
     void *copy;  /* of the image, on the device; NULL with BC_MEMORY_HOST */
 };
 
-/* Makes a buffer of zeros. Without memory ends the job with the advice to use `advice`. `image`:
-   bc_buffer_write and bc_buffer_read will be called. */
+/* Makes a buffer of zeros. If memory runs out, ends the job with the advice to use `advice`.
+   `image`: bc_buffer_write and bc_buffer_read will be called. */
 void bc_buffer_create(struct bc_buffer *buffer, struct bc_device *device, enum bc_memory memory,
                       size_t bytes, bool image, const char *advice);
 void bc_buffer_destroy(struct bc_buffer *buffer);

@@ -17,7 +17,7 @@ struct op_space {
     enum bc_memory send, receive;
 };
 
-/* A part of a buffer; no bytes in host memory, which MPI takes as it is. */
+/* Bytes to copy; 0 for a buffer in host memory, which MPI takes as it is. */
 struct op_stretch {
     void *start;
     size_t bytes;
@@ -35,8 +35,9 @@ struct op_instance {
 
     op_call_fn *start, *between, *finish;
     op_call_fn *blocking;               /* NULL: no blocking counterpart */
-    op_call_fn *serve, *serve_blocking; /* the part of a rank that doesn't work */
-    MPI_Request *requests; /* of `start`; null when complete, except persistent requests */
+    op_call_fn *serve, *serve_blocking; /* calls of a rank that serves */
+    MPI_Request
+        *requests; /* of `start`; MPI_REQUEST_NULL when complete, persistent ones inactive */
     int request_count;
     bool borrows_requests; /* `create` has set the requests, and `destroy` frees them */
     MPI_Status *statuses;  /* MPI_STATUSES_IGNORE, an array of none to gcc */

@@ -14,7 +14,7 @@ struct bc_text {
     size_t length, capacity;
 };
 
-/* Appends as printf. Without memory the job ends. */
+/* Appends as printf. If memory runs out, the job ends. */
 void bc_text_append(struct bc_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void bc_text_append_list(struct bc_text *text, const char *format, va_list arguments)

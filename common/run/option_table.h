@@ -1,6 +1,6 @@
 /*
  * Reading, printing and sending the values of option tables. Internal to common/run. All functions
- * are local. Without memory the job ends.
+ * are local. If memory runs out, the job ends.
  */
 #pragma once
 

@@ -123,7 +123,7 @@ static void print_help(struct bc_run *run)
    asked for, prints it and returns true. */
 static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
 {
-    struct bc_error ignored; /* reported after MPI_Init */
+    struct bc_error ignored; /* read_options reports it */
     bool *const help = &run->settings.help, *const version = &run->settings.version;
     (void)bc_options_parse(&run->options, argc, argv, lookup_variable, &ignored);
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -197,7 +197,7 @@ static _Noreturn void end_early(struct bc_run *run, int status)
 /* ---- beginning ------------------------------------------------------------------------------- */
 
 /* Returns rank 0's value. Collective. */
-static bool agree(bool good)
+static bool is_good_on_root(bool good)
 {
     int root_good = good;
     BC_MPI(MPI_Bcast(&root_good, 1, MPI_INT, 0, MPI_COMM_WORLD));
@@ -206,7 +206,7 @@ static bool agree(bool good)
 
 void bc_require(struct bc_run *run, bool good, const struct bc_error *error)
 {
-    if (agree(good))
+    if (is_good_on_root(good))
         return;
     if (run->job.rank == 0)
         fprintf(stderr, "%s: %s\n", run->program->name, error->text);
@@ -222,7 +222,7 @@ static void read_options(struct bc_run *run, int argc, char **argv)
     bc_require(run, root && bc_run_accept(run, argc, argv, lookup_variable, &error), &error);
     if (root)
         text = bc_options_encode(&run->options);
-    /* A negative length tells all ranks to compare their variables. */
+    /* A negative length tells all ranks to compare their environment variables. */
     int length = getenv(BC_VARIABLES) != NULL ? -(int)text.length : (int)text.length;
     BC_MPI(MPI_Bcast(&length, 1, MPI_INT, 0, MPI_COMM_WORLD));
     run->own->compares_variables = length < 0;
@@ -351,7 +351,7 @@ void bc_open_result(struct bc_run *run, const struct bc_table *table, const char
     write_head(run);
     if (run->own->compares_variables)
         bc_variables_compare(&run->job, run->output);
-    if (!agree(bc_output_good(run->output))) {
+    if (!is_good_on_root(bc_output_good(run->output))) {
         if (run->job.rank == 0)
             bc_files_close(run, BC_EXIT_FAILED);
         end_early(run, BC_EXIT_FAILED);

@@ -170,8 +170,8 @@ static const void *variant_at(const void *variants, size_t i, size_t bytes)
     return variants != NULL ? (const char *)variants + i * bytes : NULL;
 }
 
-bool overlap_probe(struct overlap_state *overlap, struct bc_run *run, size_t count,
-                   const void *variants, size_t bytes, bool chosen, struct bc_error *error)
+bool overlap_check_cuts(struct overlap_state *overlap, struct bc_run *run, size_t count,
+                        const void *variants, size_t bytes, bool chosen, struct bc_error *error)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
     const bool data_driven = overlap_is_data_driven(p), calls = overlap->parts_option == NULL;

@@ -46,17 +46,17 @@ struct operation {
     int16_t communicator;  /* its number */
     uint8_t kind;          /* enum operation_kind */
     bool receives;         /* messages: the status of the end has the bytes */
-    bool posted;           /* another call ends it */
+    bool posted;           /* nonblocking: another call ends it */
     bool joinable;         /* see between.h; where sizes are counted */
     bool is_outermost;     /* the call that is it, or started it: see inside.h */
     uint8_t part;          /* collectives, blocking: enum late_part */
-    uint32_t before_ticks; /* the same: how long before its start the program called */
+    uint32_t before_ticks; /* blocking collectives: from the program's call to the start */
     uint64_t posted_ticks; /* when the call that started it returned; 0 if it was complete by then,
                               or receives: a receive has a status, so it shares no request */
     int64_t size;          /* in bytes; of a receive the end knows */
     uint64_t inside_ticks; /* in the call that started it */
-    uint64_t computing_ticks;    /* the computing clock in that call, see inside.h ... */
-    const struct inside *thread; /* ... of this thread */
+    uint64_t computing_ticks;    /* the computing clock in that call, see inside.h */
+    const struct inside *thread; /* the thread of that clock */
 };
 
 _Static_assert(OPERATIONS < UINT8_MAX, "a kind of operation fits into an operation");

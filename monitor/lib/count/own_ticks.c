@@ -3,8 +3,9 @@
 #include "common/stats/stats.h"
 #include "monitor/lib/count/followed.h"
 
-/* Max time of the monitor for a call, unless it was measured to take more. */
-#define OWN_MAX_NS 100.0
+/* A gap between two calls counts as computing from this on, or from the monitor's own time on if
+   that is longer. */
+#define GAP_MIN_NS 100.0
 
 static uint64_t longer(uint64_t a, uint64_t b) { return a > b ? a : b; }
 static uint64_t without(uint64_t ticks, uint64_t reading_ticks)
@@ -43,11 +44,11 @@ static struct inside_own own_in_snapshot(uint64_t reading_ticks)
         .after_operation = after_ticks,
         .before_exit = without((uint64_t)bc_median(before_exit, ROUNDS), reading_ticks),
         .after_call = (uint64_t)bc_median(after_call, ROUNDS),
-        .gap = longer(before_ticks + after_ticks, (uint64_t)(OWN_MAX_NS / ticks_ns())),
+        .gap = longer(before_ticks + after_ticks, (uint64_t)(GAP_MIN_NS / ticks_ns())),
     };
 }
 
-/* Measures in a snapshot that counts calls. Without memory nothing is known. */
+/* Measures in a snapshot that counts calls. If memory runs out, nothing is known. */
 static void measure_own(uint64_t reading_ticks)
 {
     const MPIX_Monitor handle = {.profile = 1, .pttopt = 1, .calls = 1};

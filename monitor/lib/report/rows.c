@@ -263,7 +263,7 @@ static void add_communicator(struct source *source, const struct communicator *c
                              const struct communicator_counts *counts)
 {
     const MPIX_Monitor *const asked = &source->snapshot->asked;
-    struct count sums[OPERATION_CLASSES] = {{0}}; /* without times */
+    struct count sums[OPERATION_CLASSES] = {{0}}; /* calls and bytes; times stay 0 */
     if (asked->calls) {
         add_operations(source, KIND_CALLS, CLASS_FILES, communicator, counts);
         add_operations(source, KIND_CALLS, CLASS_CALLS, communicator, counts);
