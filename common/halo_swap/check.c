@@ -116,8 +116,8 @@ bool halo_is_right(const struct halo_exchange *x, int64_t swap)
 
 /* True if each face comes to its side of the halo: block s of the sender is block s ^ 1 of the
    receiver also if both its neighbours are the same rank (MPI 4.1, 8.6; erratum of MPI 3.1 in MPI
-   4.0, B.1.1). MPICH 4.0.2 takes the blocks in order (tests/programs/neighbor_order.c), and so does
-   Open MPI 4.1.4 in the non-blocking call. Collective over `comm`; the same on all ranks. */
+   4.0, B.1.1). MPICH 4.0.2 takes the blocks in order, and so does Open MPI 4.1.4 in the
+   non-blocking call. Collective over `comm`; the same on all ranks. */
 static bool places_right(const struct halo_method *method, bool in_parts,
                          const struct halo_grid *grid, MPI_Comm comm)
 {
