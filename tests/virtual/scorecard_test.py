@@ -392,7 +392,8 @@ def changed(line):
         text = getattr(line, name)
         for found in re.finditer("[1-9][0-9.]*|0[.][0-9]*[1-9]|[^-– 0-9.]+", text):
             number = re.fullmatch("[0-9.]+", found[0])
-            for other in (["{:.7g}".format(3 * float(found[0].rstrip(".")))] if number else [found[0] + "x", ""]):
+            missing = [] if found[0].startswith("(") else [""]  # without "(persistent)" another best way may stand there
+            for other in (["{:.7g}".format(3 * float(found[0].rstrip(".")))] if number else [found[0] + "x", *missing]):
                 yield line._replace(**{name: (text[:found.start()] + other + text[found.end():]).strip()})
     for answer in {"yes", "no", "partly", gain_lines.UNSURE} - {line.value}:
         yield line._replace(value=answer)
