@@ -1,5 +1,5 @@
 # build_info.h: version, commit, compiler and MPI library, for --version and the metadata of
-# every result. Written anew at each build, touched only when it changes, so
+# every result. Written again at each build, touched only when it changes, so
 # that the commit is the one that was built.
 
 set(COMMCOST_GENERATED_DIR "${PROJECT_BINARY_DIR}/generated")

@@ -1,4 +1,4 @@
-# What `cmake --install` and the packages put where.
+# The files that `cmake --install` and the packages install, and their places.
 #
 #   libexec/commcost/FOLDER/PROGRAM   the benchmarks, as in the build
 #   bin/                              what users start: commcost-run-suite and the like
@@ -22,7 +22,7 @@ endif()
 
 file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/man")
 
-# commcost_man_page(NAME PROGRAM INCLUDED): a man page, which is what PROGRAM --help says, and the file that help2man
+# commcost_man_page(NAME PROGRAM INCLUDED): a man page, from PROGRAM --help, and the file that help2man
 # includes.
 function(commcost_man_page name program included)
   if(NOT COMMCOST_MAN OR NOT HELP2MAN)

@@ -1,4 +1,4 @@
-# Finds MPI, says which one it is, and finds the launcher that goes with it.
+# Finds MPI, its name, and finds the launcher that goes with it.
 #
 # Debian's mpicc and mpirun are alternatives that change when another MPI is
 # installed, so the launcher is looked up beside the compiler wrapper and under
@@ -141,7 +141,7 @@ endif()
 list(JOIN COMMCOST_MPIRUN " " _words)
 message(STATUS "MPI launcher: ${_words}")
 
-# Whether programs are made that call the neighbourhood collectives. SMPI 3.32
+# True if programs are made that call the neighbourhood collectives. SMPI 3.32
 # declares them, but a program that calls one ends.
 if(COMMCOST_MPI_IS_SMPI)
   set(_neighbor_collectives OFF)
@@ -153,7 +153,7 @@ if(NOT COMMCOST_NEIGHBOR_COLLECTIVES)
   message(STATUS "Neighbourhood collectives: not used: no overlap_ineighbor_*, and halo without neighbor_alltoallw")
 endif()
 
-# Whether functions are declared as the standard does, which what wraps them all
+# True if functions are declared as the standard does, which a wrapper of all of them
 # needs. SMPI 3.32 declares some otherwise.
 commcost_mpi_compiles(COMMCOST_MPI_STANDARD_TYPES "
 int MPI_Compare_and_swap(const void *, const void *, void *, MPI_Datatype, int, MPI_Aint, MPI_Win);
@@ -163,7 +163,7 @@ if(NOT COMMCOST_MPI_STANDARD_TYPES)
   message(STATUS "Monitor: not built: mpi.h declares functions otherwise than the standard")
 endif()
 
-# What wraps MPI_Pready_list declares it as mpi.h does: MPI 4.0 has const there, MPICH 4.0.2 hasn't.
+# A wrapper of MPI_Pready_list declares it as mpi.h does: MPI 4.0 has const there, MPICH 4.0.2 hasn't.
 commcost_mpi_compiles(COMMCOST_PREADY_LIST_HAS_CONST "
 int MPI_Pready_list(int length, const int partitions[], MPI_Request request);")
 if(COMMCOST_PREADY_LIST_HAS_CONST)
@@ -173,7 +173,7 @@ else()
 endif()
 
 # A program for SMPI is a library that smpirun loads once for each rank, with
-# SMPI's functions in place of those that take time. It can't be run by itself.
+# SMPI's functions in place of those that take time. It can't run alone.
 if(COMMCOST_MPI_IS_SMPI)
   set(COMMCOST_MAN OFF)
 endif()

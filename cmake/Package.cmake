@@ -11,7 +11,7 @@ set(CPACK_RESOURCE_FILE_LICENSE "${PROJECT_SOURCE_DIR}/LICENSE")
 set(CPACK_GENERATOR DEB)
 set(CPACK_STRIP_FILES ON)
 
-# The programs are of one MPI library, which the package's name says.
+# The programs are of one MPI library, which the package's name has.
 set(CPACK_DEBIAN_PACKAGE_NAME "commcost-${COMMCOST_MPI_NAME}")
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
@@ -22,7 +22,7 @@ if(COMMCOST_MPI_NAME STREQUAL mpich)
 elseif(COMMCOST_MPI_NAME STREQUAL openmpi)
   set(CPACK_DEBIAN_PACKAGE_DEPENDS openmpi-bin)
 endif()
-# What starts the suite and reads results; the benchmarks don't need it.
+# For the suite and the readers of results; the benchmarks don't need it.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS python3)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS gnuplot-nox)
 # Each has its programs at the same place.

@@ -1,7 +1,7 @@
 # Which functions make persistent collectives: MPI-4's MPI_Allreduce_init and so on, or those that
 # Open MPI 4 has as extensions (MPIX_Allreduce_init in mpi-ext.h).
 #
-# Writes op_persistent.h, which has two macros a function, say for MPI_Allreduce:
+# Writes op_persistent.h, which has two macros a function, for MPI_Allreduce:
 #   OP_IF_PERSISTENT_MPI_Allreduce(...)   its arguments, or nothing where there is no function
 #   OP_INIT_MPI_Allreduce                 the function
 include(CheckCSourceCompiles)

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A man page from what a program says of itself: NAME is the first sentence of its --help, after the usage.
+# A man page from the help of a program: NAME is the first sentence of its --help, after the usage.
 #
 # usage: man_page.sh HELP2MAN INCLUDED PROGRAM PAGE
 set -eu

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the tests need, builds, and runs them. The last lines say what passed, failed, and was not judged and why.
+# Installs what the tests need, builds, and runs them. The last lines list what passed, failed, and was not judged and why.
 #
 # usage: run.sh [--all|--full] [CTEST OPTION]...
 #   (none)   virtual time, contract, results, unit tests, the monitor, each program from end to end, and what only real
@@ -30,7 +30,7 @@ if [ "$tier" != run ]; then
         libclang-rt-dev cppcheck valgrind help2man binutils python3-pandas python3-matplotlib r-base-core \
         libsimgrid-dev util-linux munge slurm-client slurmctld slurmd libreoffice-calc python3-uno hpcc lammps
     # For variant_arm64, which skips without.
-    (install_missing gcc-aarch64-linux-gnu qemu-user) || echo "no compiler or no emulator for arm64: goes on without"
+    (install_missing gcc-aarch64-linux-gnu qemu-user) || echo "no compiler or no emulator for arm64: continues without"
 fi
 
 build=$COMMCOST_TOP/build-tests

@@ -1,6 +1,6 @@
 # A Spack recipe, in the form that Spack's own repository of packages takes (Spack 1.0 and newer). Until commcost is in
 # there: put this file into packages/commcost/ of a repository of your own (spack repo create), the source archive
-# (cpack --config CPackSourceConfig.cmake) where `url` says, and its checksum (sha256sum) into `version`.
+# (cpack --config CPackSourceConfig.cmake) to `url`, and its checksum (sha256sum) into `version`.
 #
 # Not run so far: checked for its syntax only.
 from spack_repo.builtin.build_systems.cmake import CMakePackage
@@ -9,7 +9,7 @@ from spack.package import *
 
 
 class Commcost(CMakePackage):
-    """What communication costs an MPI application: overlap, host overhead, message rate, latency and bandwidth,
+    """Cost of communication for an MPI application: overlap, host overhead, message rate, latency and bandwidth,
     synchronisation, halo swaps, slow nodes and links, and a monitor for any MPI program."""
 
     url = "file:///opt/archives/commcost-0.1.0.tar.gz"

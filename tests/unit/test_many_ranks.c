@@ -37,7 +37,8 @@ static double with_stops(struct random *random, double work_ns)
 
 static double jitter(struct random *random) { return JITTER_NS * random_normal(random); }
 
-/* An operation of 20 us of which a half proceeds by itself, and work that is longer by a margin. */
+/* An operation of 20 us of which a half proceeds without the host, and work that is longer by a
+ * margin. */
 #define OPERATION_NS 20000.0
 #define OWN_NS 10000.0
 #define WORK_NS (OWN_NS + 500.0)
@@ -46,7 +47,7 @@ static double jitter(struct random *random) { return JITTER_NS * random_normal(r
 
 enum { ROUNDS = 30 };
 
-/* The operation alone: stops while it proceeds by itself don't make it longer. */
+/* The operation alone: interruptions while it proceeds without the host don't make it longer. */
 static double reference_ns(struct random *random)
 {
     return OWN_NS + with_stops(random, OPERATION_NS - OWN_NS);
@@ -66,7 +67,7 @@ static void take_rounds(struct random *random, struct bc_samples *own)
     }
 }
 
-/* What a visit says: the slowest ranks' estimates. */
+/* The result of a visit: the slowest ranks' estimates. */
 static double visit_pct(struct random *random, int ranks)
 {
     struct overlap_estimates slowest = {.ns = {0.0}};

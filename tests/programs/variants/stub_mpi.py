@@ -3,8 +3,8 @@
 no more.
 
 Configures a build for which the stub is the MPI library, so that CMake finds in it what it looks for in any other
-(persistent and partitioned communication, say), and checks the syntax of each source as that build would compile it.
-Nothing is built. Says which sources fail, with the compiler's words. Exit status 1 if any does.
+(such as persistent and partitioned communication), and checks the syntax of each source as that build would compile it.
+Nothing is built. Prints which sources fail, with the compiler's words. Exit status 1 if any does.
 
 usage: stub_mpi.py SOURCE BUILD
 """
@@ -58,7 +58,7 @@ def add_others(commands, source, build):
 
 
 def check(command):
-    """Returns what the compiler says of a source; None: it compiles."""
+    """Returns the compiler's messages about a source; None: it compiles."""
     _, words = command
     done = subprocess.run([*words, *WARNINGS, "-fsyntax-only"], check=False, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True)
@@ -68,7 +68,7 @@ def check(command):
 def main():
     source, build = (os.path.abspath(path) for path in sys.argv[1:])
     commands = configure(source, build)
-    # What a build writes, tests/monitor/every_call.c, wraps the functions of an mpi.h by its own declarations.
+    # The generated tests/monitor/every_call.c wraps the functions of an mpi.h by its own declarations.
     commands = {(name, words) for name, words in commands if not name.startswith(build + "/")}
     add_others(commands, source, build)
     failed = set()

@@ -3,7 +3,7 @@
 
 usage: under.py --label=REGEX [--without=REGEX] [--limit=SECONDS] BUILD -- TOOL...
 
-What a test says for itself doesn't count, since tools change times; one that doesn't end in its time does.
+A test's own verdict doesn't count, since tools change times; one that doesn't end in its time does.
 """
 
 import argparse

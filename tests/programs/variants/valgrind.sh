@@ -23,12 +23,12 @@ mkdir -p "$logs"
 before="valgrind --leak-check=full --show-leak-kinds=definite,possible --track-fds=yes --keep-debuginfo=yes \
 --num-callers=40 --suppressions=$here/valgrind.supp --log-file=$logs/%p"
 
-# What a log says but for the list of files.
+# Prints a log without its list of files.
 without_files() {
     awk '/FILE DESCRIPTORS:/ { files = 1 } /HEAP SUMMARY:/ { files = 0 } !files' "$1"
 }
 
-# A log says how many errors there were, and that each file left open is inherited or was opened inside MPI_Init.
+# A log has the number of errors, and that each file left open is inherited or was opened inside MPI_Init.
 check_logs() {
     found=0
     for log in "$logs"/*; do

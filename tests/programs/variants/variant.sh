@@ -3,7 +3,7 @@
 #
 # usage: variant.sh SOURCE BUILD_FOLDER plain, sanitizers|threads|openmpi[_full], arm64
 #                   MPICC MPIRUN...
-#   plain   as the README says: an ordinary build and its tests
+#   plain   as in the README: an ordinary build and its tests
 #   arm64   MPICC is a cross compiler
 #   _full   all tests that make sense there; without it those that take long are
 #           left out
@@ -74,10 +74,10 @@ sanitizers | sanitizers_full)
     [ "$variant" = sanitizers ] || ASAN_OPTIONS="$ASAN_OPTIONS:fast_unwind_on_malloc=0"
     UBSAN_OPTIONS="print_stacktrace=1"
     # UCX patches functions of the C library when it is loaded; the search for leaks then crashes
-    # in some programs, also in those that only say what is wrong with their options.
+    # in some programs, also in those that only refuse their options.
     UCX_MEM_EVENTS=no
     export LSAN_OPTIONS ASAN_OPTIONS UBSAN_OPTIONS UCX_MEM_EVENTS
-    # Timings say nothing here, and the work is compiled without sanitizers. What stays the same
+    # Timings mean nothing here, and the work is compiled without sanitizers. What stays the same
     # with more ranks is tested with the most. Without _full the samples' memory is that of the short runs alone.
     without='unit_(work_.*|clock)$'
     [ "$variant" != sanitizers ] ||

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Checks results of short runs under an emulator: complete, no row missing, the data right, and all numbers numbers
-that times and percentages can be. How long anything takes there says nothing.
+that times and percentages can be. Times mean nothing there.
 
 usage: check_results.py FOLDER
 """

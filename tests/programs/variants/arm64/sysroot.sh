@@ -15,7 +15,7 @@ give_up() {
     exit 77
 }
 
-# What needs compilers and launchers of that processor is unpacked without what it depends on.
+# Packages that need compilers and launchers of that processor are unpacked without their dependencies.
 libraries="libc6-dev libmpich12 libhwloc15 libcmocka0"
 headers="libmpich-dev libhwloc-dev libcmocka-dev"
 
