@@ -8,8 +8,7 @@
  * work.
  *
  * - reference: MPI_Iallreduce, MPI_Wait
- * - beside: MPI_Iallreduce, a little more work than fits, MPI_Wait, less the time of that work in
- * it
+ * - beside: MPI_Iallreduce, a little more work than fits, MPI_Wait, less the time of that work
  * - exposed: MPI_Iallreduce, work of twice the reference (--plenty), MPI_Wait, less work alone
  * - blocking: MPI_Allreduce
  * - work: each of six amounts of work alone, from the estimated knee (the most work that fits) down
