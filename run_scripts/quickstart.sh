@@ -5,7 +5,7 @@
 #
 # usage: quickstart.sh [--all] [--ranks=N] [--output=FOLDER | --resume=FOLDER]
 #   --all            launch every program once
-#   --ranks=N        number of ranks (default: the cores, 2 to 8)
+#   --ranks=N        number of ranks (default: one per core, between 2 and 8)
 #   --output=FOLDER  results folder (default: results/DATE_TIME)
 #   --resume=FOLDER  resume an interrupted run
 #

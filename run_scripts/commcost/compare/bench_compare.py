@@ -127,12 +127,13 @@ PROGRAM.tsv with all launches and a column `run`, or runs/N/PROGRAM.tsv.
 
 Exit status: 0 no row is slower or failed (stderr counts rows that are not
 clear); 1 a row is slower, failed, or has a verdict of --fail-on; 2 wrong usage,
-or results that can't be compared; 3 no row has enough launches for a verdict.""")
+or results that can't be compared; 3 some rows are not clear, and no row has
+enough launches to be called slower.""")
     several = {"metavar": "PATH...", "nargs": "+", "action": "append", "default": []}
     made.add_argument("--base", **several, help="results to compare with")
     made.add_argument("--new", **several, help="results that may be slower")
     made.add_argument("--alpha", metavar="PERCENT", type=command.percent(1e-6, 50), default=1.0,
-                      help="chance of any false slower or faster in a call (default: 1)")
+                      help="chance of any false slower or faster in a comparison (default: 1)")
     made.add_argument("--threshold", metavar="PERCENT", type=command.percent(0, 1e6), default=5.0,
                       help="ignore smaller changes (default: 5)")
     made.add_argument("--confidence", metavar="PERCENT", type=command.percent(50, 99.99),

@@ -16,7 +16,7 @@ REPEATED = ("options", "vary", "choices")
 # Options that --resume takes from a folder, whatever their value.
 TRUSTED = ("benchmarks", "runs", "quick", "essentials", "limit", "ranks", "ranks-per-node", "operations", "sizes",
          "min-gain", "launches", "max-time", "programs", "memory")
-RANKS_HELP = "ranks (default: those of the job or the hosts, else the cores, 2 to 8)"
+RANKS_HELP = "ranks (default: those of the job or the hosts, else one per core, between 2 and 8)"
 FILE_OPTIONS = ("--dump-samples", "--exclude")  # of programs, which write a file
 
 

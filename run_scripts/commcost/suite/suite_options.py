@@ -31,15 +31,16 @@ suite ends, and the same command resumes it. In a Slurm job the suite ends
 before the job does.
 
 Exit status: 0 done, or the budget is used up and each program has a result; 1
-a launch failed, found wrong data, or was not reached; 2 wrong usage; 3 SIGUSR1,
-or the job's time is nearly up: resume it.""",
+a launch failed or found wrong data, a program has no result (even if the budget
+is used up), or SIGINT or SIGTERM; 2 wrong usage; 3 SIGUSR1, or the job's time
+is nearly up: resume it.""",
         allow_abbrev=False)
     made.add_argument("-v", "--verbose", action="store_true", help="print each command")
     group = made.add_argument_group("What to run")
     add = group.add_argument
     add("--benchmarks", metavar="LIST", type=text, default="all",
         help="names (see --dry-run) or groups: overlap, rate, monitor, all (default: all)")
-    add("--runs", metavar="N", type=count, help="launches of each program (default: 6, with --quick 1)")
+    add("--runs", metavar="N", type=count, help="launches of each program (default: 6, or 1 with --quick)")
     shorter = group.add_mutually_exclusive_group()
     shorter.add_argument("--quick", action="store_true", help="one short launch of each: 2 to 3 minutes")
     shorter.add_argument("--essentials", action="store_true",

@@ -42,16 +42,16 @@ Finds the MPI library's best algorithm for each collective operation, size and
 number of ranks on this machine, and writes the library's own tuning file.
 Without sufficient evidence the library's own choice stays.
 
-Race: a few launches of each algorithm, then more of the best ones; a winner by
---min-gain gets a rule. Proof: fresh launches with the file and without it; a
-rule that a corrected test doesn't confirm is taken out.
+Race: a few launches of each choice, then more of the best ones. A choice that
+is faster by --min-gain gets a rule. Proof: fresh launches with and without the
+file. A rule that a corrected test doesn't confirm is removed.
 
 FOLDER/rules.json      the file (MPICH, Open MPI 6); rules.conf for Open MPI 4
                        and 5, rules.sh for others
 FOLDER/evidence.tsv    the evidence; tune.html: the page
 
-Exit status: 0 done, with or without rules; 1 not done, or failed; 2 wrong
-usage.""", allow_abbrev=False)
+Exit status: 0 done, with or without rules; 1 stopped early without a rule, or
+failed; 2 wrong usage.""", allow_abbrev=False)
     add = made.add_argument_group("What to tune").add_argument
     add("--list", action="store_true", help="print the library's choices and exit")
     add("--dry-run", action="store_true", help="print the time and the first launch of each choice")
@@ -66,7 +66,7 @@ usage.""", allow_abbrev=False)
     add("--min-gain", metavar="PERCENT", type=command.percent(0.1, 90), default=5.0,
         help="minimum gain of a rule (default: 5)")
     add("--launches", metavar="N", type=count, default=24,
-        help="most launches of a choice, doubled in the proof (default: 24)")
+        help="maximum launches per choice, twice that in the proof (default: 24)")
     add("--max-time", metavar="SECONDS", type=seconds_of, default=0.1,
         help="measuring time of a size in a launch (default: 0.1)")
     add("--budget", metavar="TIME", type=duration, help="time for this call: 90, 30m, 2h or 1:30:00")
