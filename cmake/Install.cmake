@@ -90,7 +90,7 @@ function(commcost_install_scripts)
   # The pages link to each other by their places in the tree.
   install(FILES README.md LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
   install(DIRECTORY docs DESTINATION "${CMAKE_INSTALL_DOCDIR}")
-  foreach(folder overlap mpi_overhead msgrate pingpong syncbench halo linkmap noise collective monitor)
+  foreach(folder overlap mpi_overhead msgrate pingpong syncbench halo linkmap noise collective checkup monitor)
     install(FILES ${folder}/README.md DESTINATION "${CMAKE_INSTALL_DOCDIR}/${folder}")
   endforeach()
 endfunction()

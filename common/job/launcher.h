@@ -17,3 +17,6 @@ bool bc_launcher_is_mpirun(void);
 
 /* Returns the batch system's id of the job; NULL: none. */
 const char *bc_launcher_job_id(void);
+
+/* Returns true if NAME=VALUE is a variable that tunes an MPI library and that no launcher sets. */
+bool bc_is_mpi_variable(const char *definition);

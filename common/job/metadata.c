@@ -111,8 +111,7 @@ static bool begins_with(const char *text, const char *prefixes)
     return false;
 }
 
-/* Writes the variables that tune the library or that a script names, not those of launchers. */
-static void write_mpi_variables(struct bc_output *output)
+bool bc_is_mpi_variable(const char *definition)
 {
     static const char mpi[] = "UCX_ FI_ MPIR_CVAR_ OMPI_MCA_ MPICH_ PSM2_ PSM3_ I_MPI_ MV2_ "
                               "HYDRA_ OPAL_ UCC_ HCOLL_";
@@ -120,9 +119,14 @@ static void write_mpi_variables(struct bc_output *output)
         "OMPI_MCA_orte_ OMPI_MCA_ess_ OMPI_MCA_pmix OMPI_MCA_initial_ OMPI_MCA_plm= "
         "OMPI_MCA_rmaps= OMPI_MCA_mpi_oversubscribe= OMPI_MCA_PREFIXES= OMPI_MCA_num_procs= "
         "OMPI_MCA_cpu_type= OPAL_USER_PARAMS_GIVEN=";
+    return begins_with(definition, mpi) && !begins_with(definition, launcher);
+}
+
+/* Writes the variables that tune the library or that a script names. */
+static void write_mpi_variables(struct bc_output *output)
+{
     for (char **variable = environ; *variable != NULL; variable++)
-        if (begins_with(*variable, getenv(BC_VARIABLES)) ||
-            (begins_with(*variable, mpi) && !begins_with(*variable, launcher)))
+        if (begins_with(*variable, getenv(BC_VARIABLES)) || bc_is_mpi_variable(*variable))
             bc_output_meta(output, "mpi_variable", "%s", *variable);
 }
 

@@ -11,7 +11,7 @@ from case import Case
 
 # Libraries that programs share.
 SHARED = ("common/",)
-FOLDERS = ("overlap", "mpi_overhead", "msgrate", "pingpong", "syncbench", "halo", "linkmap", "noise", "collective",
+FOLDERS = ("overlap", "mpi_overhead", "msgrate", "pingpong", "syncbench", "halo", "linkmap", "noise", "collective", "checkup",
            "monitor")
 
 

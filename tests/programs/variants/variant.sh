@@ -44,7 +44,7 @@ build_folders() {
     done
 }
 
-benchmarks="mpi_overhead msgrate msgrate_rma pingpong syncbench halo linkmap noise collective monitor_overhead"
+benchmarks="mpi_overhead msgrate msgrate_rma pingpong syncbench halo linkmap noise collective checkup monitor_overhead"
 
 case $variant in
 plain)

@@ -1,0 +1,309 @@
+/*
+ * Facts that decide how MPI runs here, and a few measurements that show their cost.
+ *
+ * Method: facts are read before MPI_Init (facts.h) and never judged; run_scripts/checkup.sh does
+ * that. `checkup --facts` prints the facts of one process without MPI, so that a job that can't
+ * start is explained, too.
+ *
+ * Timed region: on each rank that takes part a batch of repetitions between two readings of the
+ * clock (kernel.c): messages of 8 B and 1 MiB there and back, between the first two ranks of a node
+ * and between the first ranks of two nodes; copies of 1 MiB on each rank; MPI_Allreduce of 8 B by
+ * all ranks. Before each batch come a barrier and one untimed repetition.
+ *
+ * When and how often: all rows are visited alternately, six times, within 3 s in all. A visit ends
+ * when its median is known to 2 % (--precision), or when its time is up.
+ *
+ * Written: a line a fact and rank, then a line a measurement (columns.c): one way of a message, the
+ * bandwidth of the large ones, with an interval over visits.
+ */
+#include "checkup/checkup.h"
+#include "checkup/facts.h"
+#include "checkup/warnings.h"
+#include "common/memory/allocate.h"
+#include "common/mpi/harness.h"
+#include "common/mpi/mpi_check.h"
+#include "common/run/program.h"
+#include "common/measure/rounds.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SMALL_BYTES = 8, LARGE_BYTES = 1 << 20 };
+
+/* The ranks that take part in a measurement. */
+enum ranks { EACH_ALONE, ALL, TWO_OF_A_NODE, TWO_NODES };
+
+/* A measurement: its name is the fact's. */
+struct kind {
+    const char *fact, *unit, *source;
+    enum ranks ranks;
+    int bytes;
+    int64_t (*time)(const struct checkup_kernel *kernel, int64_t repetitions);
+    double ways; /* messages one after the other in a repetition */
+};
+
+static const struct kind kinds[] = {
+    {"copy_bandwidth", "MB/s", "memcpy, 1 MiB", EACH_ALONE, LARGE_BYTES, checkup_time_copies, 1},
+    {"node_latency", "us", "MPI_Send, 8 B", TWO_OF_A_NODE, SMALL_BYTES, checkup_time_messages, 2},
+    {"node_bandwidth", "MB/s", "MPI_Send, 1 MiB", TWO_OF_A_NODE, LARGE_BYTES, checkup_time_messages,
+     2},
+    {"network_latency", "us", "MPI_Send, 8 B", TWO_NODES, SMALL_BYTES, checkup_time_messages, 2},
+    {"network_bandwidth", "MB/s", "MPI_Send, 1 MiB", TWO_NODES, LARGE_BYTES, checkup_time_messages,
+     2},
+    {"allreduce_time", "us", "MPI_Allreduce, 8 B", ALL, SMALL_BYTES, checkup_time_allreduces, 1},
+};
+
+struct row {
+    const struct kind *kind; /* NULL: the row of all facts */
+    struct bc_store store;
+};
+
+struct checkup {
+    struct bc_run *run;
+    MPI_Comm of_node, of_nodes; /* two ranks of the first node that has two; of two nodes */
+    char *facts;                /* all ranks' facts, one after the other, on rank 0 */
+    int *facts_at;              /* where each rank's begin */
+    char *send, *receive;       /* LARGE_BYTES each */
+};
+
+/* ---- facts ----------------------------------------------------------------------------------- */
+
+/* Collects the facts on rank 0. Collective. */
+static void gather_facts(struct checkup *checkup, const struct bc_text *own)
+{
+    const int ranks = checkup->run->job.ranks, length = (int)own->length + 1;
+    int *const lengths = bc_allocate((size_t)ranks, sizeof(int), "no memory for facts");
+    BC_MPI(MPI_Gather(&length, 1, MPI_INT, lengths, 1, MPI_INT, 0, MPI_COMM_WORLD));
+    checkup->facts_at = bc_allocate((size_t)ranks + 1, sizeof(int), "no memory for facts");
+    for (int i = 0; i < ranks; i++)
+        checkup->facts_at[i + 1] = checkup->facts_at[i] + lengths[i];
+    checkup->facts = bc_allocate((size_t)checkup->facts_at[ranks], 1,
+                                 "no memory for the facts of %d ranks", ranks);
+    BC_MPI(MPI_Gatherv(own->start, length, MPI_CHAR, checkup->facts, lengths, checkup->facts_at,
+                       MPI_CHAR, 0, MPI_COMM_WORLD));
+    free(lengths);
+}
+
+/* The value of the fact `host`, the first one of each rank; ends it in place. */
+static const char *host_of(const struct checkup *checkup, int rank)
+{
+    static char host[256];
+    const char *const facts = checkup->facts + checkup->facts_at[rank];
+    return sscanf(facts, "host\t%255[^\t]", host) == 1 ? host : "NA";
+}
+
+/* Returns the part of `*rest` before `end`, which it replaces, and moves `*rest` behind it; NULL
+   without a part that ends so. */
+static char *take_part(char **rest, char end)
+{
+    char *const part = *rest, *const at = strchr(part, end);
+    if (at == NULL)
+        return NULL;
+    *at = '\0';
+    *rest = at + 1;
+    return part;
+}
+
+/* Writes a row for a line of facts. */
+static void write_fact(const struct checkup *checkup, int rank, const char *host, char *line)
+{
+    struct checkup_result result = {.rank = rank, .host = host, .interval = {NAN, NAN}};
+    result.fact = take_part(&line, '\t');
+    result.value = take_part(&line, '\t');
+    result.unit = take_part(&line, '\t');
+    result.source = line;
+    if (result.unit != NULL && *result.unit == '\0')
+        result.unit = NULL;
+    bc_write_row(checkup->run, &result);
+}
+
+/* Writes a row for each fact of each rank. Collective. */
+static void write_facts(const struct checkup *checkup)
+{
+    if (checkup->run->job.rank != 0) {
+        bc_write_row(checkup->run, &(struct checkup_result){0});
+        return;
+    }
+    for (int rank = 0; rank < checkup->run->job.ranks; rank++) {
+        const char *const host = host_of(checkup, rank);
+        char *rest = checkup->facts + checkup->facts_at[rank];
+        for (char *line; (line = take_part(&rest, '\n')) != NULL;)
+            write_fact(checkup, rank, host, line);
+    }
+}
+
+/* ---- measurements ---------------------------------------------------------------------------- */
+
+static struct checkup_kernel kernel_of(const struct checkup *checkup, const struct kind *kind)
+{
+    struct checkup_kernel kernel = {.comm = kind->ranks == TWO_OF_A_NODE ? checkup->of_node
+                                            : kind->ranks == TWO_NODES   ? checkup->of_nodes
+                                                                         : MPI_COMM_WORLD,
+                                    .bytes = kind->bytes,
+                                    .send = checkup->send,
+                                    .receive = checkup->receive};
+    int rank = 0;
+    if (kernel.comm != MPI_COMM_NULL)
+        BC_MPI(MPI_Comm_rank(kernel.comm, &rank));
+    kernel.is_first = rank == 0;
+    kernel.partner = 1 - rank;
+    return kernel;
+}
+
+/* Batches of at least 20 µs; a copy may take no time on the clock of a model. */
+static const struct bc_quantities quantities = {.count = 1,
+                                                .clock_readings = 1.0,
+                                                .batching = BC_DOUBLED_BATCHES,
+                                                .step = 1,
+                                                .max = 4096,
+                                                .batch_ns = 20e3,
+                                                .no_tail = true};
+
+static void measure(const struct checkup *checkup, struct bc_visit *visit)
+{
+    struct row *const row = visit->row;
+    if (row->kind == NULL) {
+        visit->is_precise = true;
+        return;
+    }
+    const struct checkup_kernel kernel = kernel_of(checkup, row->kind);
+    struct bc_rounds *const rounds =
+        bc_rounds_of(checkup->run, &quantities, visit->seconds, &row->store);
+    for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
+        bc_round_release(round, kernel.comm);
+        if (kernel.comm == MPI_COMM_NULL)
+            continue;
+        row->kind->time(&kernel, round->lead_in);
+        bc_round_value(round, 0, (double)row->kind->time(&kernel, round->repetitions));
+    }
+    visit->is_precise = bc_store_is_precise(checkup->run, &quantities, &row->store);
+}
+
+/* A time of one way in ns as the row's quantity. */
+static double in_unit(const struct kind *kind, double ns)
+{
+    return strcmp(kind->unit, "us") == 0 ? ns / 1e3 : kind->bytes / 1048576.0 / (ns / 1e9);
+}
+
+static void write_measurement(const struct checkup *checkup, struct row *row)
+{
+    const struct kind *const kind = row->kind;
+    struct bc_summary summary = bc_store_summary(checkup->run, &row->store, -1);
+    char value[32];
+    snprintf(value, sizeof value, "%.4g", in_unit(kind, summary.value / kind->ways));
+    const double ends[] = {in_unit(kind, summary.interval.lo / kind->ways),
+                           in_unit(kind, summary.interval.hi / kind->ways)};
+    const struct checkup_result result = {
+        .rank = 0,
+        .host = host_of(checkup, 0),
+        .fact = kind->fact,
+        .value = value,
+        .interval = {fmin(ends[0], ends[1]), fmax(ends[0], ends[1])},
+        .unit = kind->unit,
+        .source = kind->source};
+    bc_write_row(checkup->run, &result);
+    bc_store_free(&row->store);
+}
+
+/* ---- the run --------------------------------------------------------------------------------- */
+
+/* The ranks of `comm` whose `color` is 0, in their order; MPI_COMM_NULL for all others. Collective
+   over MPI_COMM_WORLD. */
+static MPI_Comm choose_ranks(bool chosen)
+{
+    MPI_Comm comm;
+    BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, chosen ? 0 : MPI_UNDEFINED, 0, &comm));
+    return comm;
+}
+
+/* The first node with two ranks or more; -1: none. Collective. */
+static int first_full_node(const struct bc_job *job)
+{
+    int node = job->node_ranks >= 2 ? job->node : job->nodes;
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &node, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
+    return node < job->nodes ? node : -1;
+}
+
+static void list_rows(const struct checkup *checkup, bool has_pair, bool has_nodes)
+{
+    if (!has_nodes)
+        bc_output_remark(checkup->run->output, CHECKUP_NOTE_ONE_NODE);
+    (void)bc_add_row(checkup->run); /* facts */
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if ((kinds[i].ranks != TWO_OF_A_NODE || has_pair) &&
+            (kinds[i].ranks != TWO_NODES || has_nodes))
+            *(struct row *)bc_add_row(checkup->run) = (struct row){.kind = &kinds[i]};
+}
+
+static void open_checkup(struct checkup *checkup, struct bc_run *run, struct bc_text *facts)
+{
+    const struct bc_job *const job = &run->job;
+    const int full = first_full_node(job);
+    checkup->run = run;
+    checkup_add_fact(facts, "node", "", "MPI_Comm_split_type", "%d", job->node);
+    checkup_add_neighbour_facts(facts, job);
+    if (job->node_rank == 0)
+        checkup_add_node_facts(facts);
+    gather_facts(checkup, facts);
+    checkup->of_node = choose_ranks(job->node == full && job->node_rank < 2);
+    checkup->of_nodes = choose_ranks(job->nodes > 1 && job->node < 2 && job->node_rank == 0);
+    checkup->send = bc_allocate_pages(LARGE_BYTES, "no memory for messages");
+    checkup->receive = bc_allocate_pages(LARGE_BYTES, "no memory for messages");
+    list_rows(checkup, full >= 0, job->nodes > 1);
+}
+
+static void close_checkup(struct checkup *checkup)
+{
+    if (checkup->of_node != MPI_COMM_NULL)
+        BC_MPI(MPI_Comm_free(&checkup->of_node));
+    if (checkup->of_nodes != MPI_COMM_NULL)
+        BC_MPI(MPI_Comm_free(&checkup->of_nodes));
+    free(checkup->receive);
+    free(checkup->send);
+    free(checkup->facts_at);
+    free(checkup->facts);
+}
+
+static const struct bc_program checkup_program = {
+    .name = "checkup",
+    .summary = "Prints the facts that decide how MPI runs here, and measures what they cost.\n"
+               "With --facts alone it prints one process's facts without MPI.",
+    .placement = BC_ON_PAGES,
+    .state_bytes = sizeof(struct checkup),
+    .row_bytes = sizeof(struct row),
+    .budget_s = 3.0,
+};
+
+/* `checkup --facts`: the facts of this process and its node on stdout. */
+static int print_facts(void)
+{
+    struct bc_text facts = {0};
+    checkup_add_process_facts(&facts);
+    checkup_add_node_facts(&facts);
+    const bool printed = fputs(facts.start, stdout) >= 0 && fflush(stdout) == 0;
+    free(facts.start);
+    return printed ? BC_EXIT_DONE : BC_EXIT_FAILED;
+}
+
+int main(int argc, char **argv)
+{
+    struct checkup checkup;
+    struct bc_text facts = {0};
+    if (argc == 2 && strcmp(argv[1], "--facts") == 0)
+        return print_facts();
+    checkup_add_process_facts(&facts); /* before MPI_Init changes the process */
+    struct bc_run *const run = bc_start(&checkup_program, &checkup, argc, argv);
+    bc_open_result(run, &checkup_table, "");
+    open_checkup(&checkup, run, &facts);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(&checkup, visit);
+        else if (((struct row *)visit->row)->kind == NULL)
+            write_facts(&checkup);
+        else
+            write_measurement(&checkup, visit->row);
+    close_checkup(&checkup);
+    free(facts.start);
+    return bc_finish(run);
+}

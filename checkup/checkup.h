@@ -1,0 +1,37 @@
+/*
+ * The check-up's measurements and its table. The facts are in facts.h.
+ */
+#pragma once
+
+#include "common/result/output.h"
+#include "common/stats/stats.h"
+
+#include <mpi.h>
+#include <stdint.h>
+
+/* A row of the result: a fact of a rank, or a measurement. */
+struct checkup_result {
+    int rank;                    /* of MPI_COMM_WORLD */
+    const char *host;            /* of this rank */
+    const char *fact;            /* name */
+    const char *value;           /* as text */
+    struct bc_interval interval; /* of a measurement; NAN: of a fact */
+    const char *unit, *source;
+};
+
+extern const struct bc_table checkup_table;
+
+/* The timed operation of a measurement, as a rank sees it. */
+struct checkup_kernel {
+    MPI_Comm comm; /* of the ranks that take part; MPI_COMM_NULL: this one doesn't */
+    int partner;   /* in comm, of messages */
+    bool is_first; /* sends first */
+    int bytes;     /* of a message, a copy, or an operand */
+    char *send, *receive;
+};
+
+/* Times `repetitions` messages there and back, copies, or allreduces (MPI_BYTE, MPI_BOR). Returns
+   the time of all, in ns on bc_now_ns(). Collective over kernel->comm, but copies: local. */
+int64_t checkup_time_messages(const struct checkup_kernel *kernel, int64_t repetitions);
+int64_t checkup_time_copies(const struct checkup_kernel *kernel, int64_t repetitions);
+int64_t checkup_time_allreduces(const struct checkup_kernel *kernel, int64_t repetitions);

@@ -1,0 +1,4 @@
+/* Table of the check-up's notes, in the form of common/result/warnings.h. */
+#pragma once
+
+#define CHECKUP_NOTE_ONE_NODE "note", "one node: messages between nodes are not measured"
