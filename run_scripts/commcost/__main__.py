@@ -5,7 +5,8 @@ import os
 import sys
 
 # A script's name, its module and function.
-COMMANDS = {"compare": ("bench_compare", "compare.bench_compare", "main"),
+COMMANDS = {"checkup": ("checkup.sh", "checkup.checkup", "main"),
+            "compare": ("bench_compare", "compare.bench_compare", "main"),
             "cost": ("cost.sh", "cost.program_cost", "main"),
             "device_matrix": ("device_matrix.sh", "tune.device_matrix", "main"),
             "launcher": ("launcher", "suite.launchers", "main"),

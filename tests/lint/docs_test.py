@@ -35,12 +35,13 @@ PAGES = {
     "noise/README.md": ["noise/noise"],
     "collective/README.md": ["collective/collective"],
     "monitor/README.md": ["monitor/monitor_overhead"],
+    "checkup/README.md": ["checkup/checkup"],
     "docs/compare.md": ["run_scripts/bench_compare"],
 }
 COMMON = "docs/common-options.md"  # of all of these but bench_compare
 COMPARE = "run_scripts/bench_compare"
 SCRIPTS = {"docs/suite.md": "run_suite.sh", "docs/devices.md": "device_matrix.sh", "docs/cost.md": "cost.sh",
-           "docs/tune.md": "tune.sh"}
+           "docs/tune.md": "tune.sh", "checkup/README.md": "checkup.sh"}
 
 # A quick run of each program: ranks and options.
 QUICK = {
@@ -58,6 +59,7 @@ QUICK = {
     "linkmap/linkmap": (2, ["--sizes=8", "--max-time=0.01"]),
     "noise/noise": (2, ["--samples=2000"]),
     "collective/collective": (2, ["--operations=bcast", "--sizes=8", "--max-time=0.01"]),
+    "checkup/checkup": (2, ["--max-time=0.01"]),
     "monitor/monitor_overhead": (1, ["--max-time=0.01"]),
 }
 

@@ -14,7 +14,7 @@ LATER_WORDS = {"capture_output", "text", "missing_ok", "dirs_exist_ok"}
 
 
 # Rooms, lowest layer first: a room uses itself, rooms of lower layers, and the modules that are in no room.
-LAYERS = [{"result"}, {"suite"}, {"compare"}, {"scorecard"}, {"report", "cost", "tune"}]
+LAYERS = [{"result"}, {"suite"}, {"compare"}, {"scorecard"}, {"report", "cost", "tune", "checkup"}]
 ROOMS = sorted(set().union(*LAYERS))
 IMPORTS_MAX = 8  # of our own modules, in one of them
 FILES = sorted(os.path.relpath(os.path.join(folder, name), PACKAGE)

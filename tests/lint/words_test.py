@@ -16,7 +16,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 from case import Case, each  # noqa: E402
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-FOLDERS = ["", "common", "collective", "halo", "linkmap", "mpi_overhead", "msgrate", "noise", "overlap", "pingpong",
+FOLDERS = ["", "checkup", "common", "collective", "halo", "linkmap", "mpi_overhead", "msgrate", "noise", "overlap", "pingpong",
            "syncbench", "monitor", "run_scripts", "integrations", "docs", "cmake", "tests"]
 SENTENCE_WORDS = 30
 IN_C = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"', re.S)

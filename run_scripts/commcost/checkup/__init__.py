@@ -1,0 +1,8 @@
+"""The check-up: what is wrong with how MPI runs here.
+
+    checkup        checkup.sh: its options and its output
+    checks         conditions on facts, a function a check
+    experiments    launches with and without a remedy
+    facts          facts and measurements of a job
+    jobs           launches of the program checkup
+"""

@@ -1,0 +1,294 @@
+"""Checks: conditions on facts and measurements, each with its sentence and its remedies. CHECKS is the table.
+
+A check yields Findings. A `suspicion` is a state that may cost nothing: it becomes a finding only if an experiment shows
+that the remedy gains. Linux's and the libraries' own documentation are the sources; each check names its.
+"""
+
+import re
+import typing
+
+OK, WARNING, PROBLEM, UNKNOWN, SUSPICION = "ok", "warning", "problem", "unknown", "suspicion"
+MPICH, OPEN_MPI = "MPICH", "Open MPI"
+
+
+class Remedy(typing.NamedTuple):
+    """A change that is tried by an experiment, or words for one that can't be tried here."""
+
+    text: str            # for people: words of a command, or a sentence
+    set: dict = {}       # variables
+    unset: tuple = ()
+    words: tuple = ()    # of the launcher
+    untried: str = ""    # the reason why it can't be tried here
+
+
+class Finding(typing.NamedTuple):
+    """The result of a check."""
+
+    check: str
+    status: str
+    found: str
+    fact: str = ""       # the measurement that shows the cost
+    remedies: tuple = ()
+
+
+class Job(typing.NamedTuple):
+    """The input of all checks."""
+
+    facts: typing.Any
+    asked_ranks: int
+    launcher_name: str   # hydra, openmpi, srun, words
+    environment: dict
+
+    @property
+    def library(self):
+        """MPICH, Open MPI, or the text that the library calls itself by."""
+        text = self.facts.ranks[0].text("mpi_library") if self.facts.ranks else ""
+        return next((name for name in (OPEN_MPI, MPICH) if name in text), text.split(",")[0])
+
+
+def members(ranges):
+    """The numbers of a list such as 0-3,8; a stride as in 0-6/2."""
+    found = set()
+    for first, last, step in re.findall(r"(\d+)(?:-(\d+))?(?:/(\d+))?", ranges):
+        found.update(range(int(first), int(last or first) + 1, int(step or 1)))
+    return found
+
+
+# ---- start ---------------------------------------------------------------------------------------
+
+def start(job):
+    """The job's ranks are one job, and the library is the one that the program was built with."""
+    rank = job.facts.ranks[0]
+    built, runs = rank.text("mpi_built_with"), rank.text("mpi_library")
+    if built and not runs.startswith(built):
+        yield Finding("Start", WARNING, f"built with {built}, runs with {runs.split(' MPICH')[0]:.40}", "",
+                      (Remedy("rebuild with the library that runs", untried="needs a build"),))
+    if re.search(r"--enable-g=|--enable-debug\b|debug: yes", runs):
+        yield Finding("Library", WARNING, "the MPI library is a debug build", "",
+                      (Remedy("use a library built without --enable-debug", untried="needs another library"),))
+
+
+# ---- ranks and cores -----------------------------------------------------------------------------
+
+def cores(job):
+    """Each rank has a core of its own (sched_getaffinity, cgroups)."""
+    for ranks in job.facts.nodes.values():
+        node = ranks[0].text("host")
+        sets = [members(rank.text("allowed_processors")) for rank in ranks]
+        core_sets = [members(rank.text("allowed_cores")) for rank in ranks]
+        room = len(set().union(*sets)) if all(sets) else 0
+        online = ranks[0].number_of("online_processors") or 0
+        quota = min((float(value) for rank in ranks for value in rank.values.get("cpu_quota", [])), default=None)
+        if room and len(ranks) > room:
+            more = online >= len(ranks)
+            yield Finding("Cores", PROBLEM, f"{len(ranks)} ranks share {room} processor{'s' * (room > 1)} of {node}",
+                          "allreduce_time", bind_to_core(job) if more else
+                          (Remedy(f"start at most {room} ranks on a node", untried="changes the job"),))
+        elif any(len(one) == 1 and sum(one == other for other in core_sets) > 1 for one in core_sets):
+            yield Finding("Cores", WARNING, f"ranks of {node} share a core (hardware threads)", "allreduce_time",
+                          bind_to_core(job))
+        if quota is not None and quota < len(ranks):
+            yield Finding("Cores", PROBLEM, f"a quota of {quota:g} processors for {len(ranks)} ranks of {node}", "",
+                          (Remedy("raise the quota (docker run --cpus=N, cgroup cpu.max)",
+                                  untried="needs another container"),))
+
+
+def bind_to_core(job):
+    """The remedy that binds each rank to a core."""
+    words = {"hydra": ("-bind-to", "core"), "openmpi": ("--bind-to", "core"), "srun": ("--cpu-bind=cores",)}
+    found = words.get(job.launcher_name)
+    return (Remedy(" ".join(found), words=found),) if found else ()
+
+
+def binding(job):
+    """Ranks that may move between cores: a finding only if binding gains."""
+    moved = [rank for rank in job.facts.ranks if len(members(rank.text("allowed_cores"))) > 1]
+    enough = all(len(set().union(*(members(rank.text("allowed_cores")) for rank in ranks))) >= len(ranks)
+                 for ranks in job.facts.nodes.values())
+    if moved and enough:
+        yield Finding("Binding", SUSPICION, "ranks move between cores", "allreduce_time", bind_to_core(job))
+
+
+def numa(job):
+    """A rank's memory lies on the NUMA node of its core (move_pages)."""
+    far = [rank.number for rank in job.facts.ranks
+           if rank.text("memory_numa_node") and rank.text("memory_numa_node") != rank.text("processor_numa_node")]
+    if far:
+        yield Finding("NUMA", WARNING, f"memory of rank {far[0]} lies on another NUMA node than its core", "",
+                      bind_to_core(job))
+
+
+# ---- within a node -------------------------------------------------------------------------------
+
+def within_node(job):
+    """Ranks of a node reach each other's memory (process_vm_readv) and share /dev/shm."""
+    for ranks in job.facts.nodes.values():
+        separate = separate_namespaces(ranks)
+        denied = [rank for rank in ranks if rank.text("neighbour_memory", "ok") != "ok"]
+        if separate and not any("neighbour_memory" in rank.values for rank in ranks):  # the job didn't start
+            yield Finding("Within a node", PROBLEM, separate, "", (IN_ONE_CONTAINER,))
+        elif denied:
+            cause, remedy = cause_of_denial(ranks, denied[0])
+            yield Finding("Within a node", PROBLEM, f"process_vm_readv is denied: {cause}", "node_bandwidth",
+                          (remedy,))
+        yield from shared_memory(ranks[0].text("host"), ranks)
+
+
+IN_ONE_CONTAINER = Remedy("start all ranks of a node in one container", untried="needs another container")
+
+
+def separate_namespaces(ranks):
+    """A sentence if ranks of a node have namespaces in which they can't reach each other's memory; else ""."""
+    for name, shown in (("user", "user"), ("pid", "PID")):
+        if len({rank.text(name + "_namespace") for rank in ranks}) > 1:
+            return f"ranks have {shown} namespaces of their own"
+    return ""
+
+
+def cause_of_denial(ranks, denied):
+    """The reason why process_vm_readv fails, and its remedy."""
+    separate = separate_namespaces(ranks)
+    if separate:
+        return separate, IN_ONE_CONTAINER
+    if denied.text("seccomp_mode") == "2":
+        return "seccomp filter", Remedy("docker run --cap-add=SYS_PTRACE …", untried="needs another container")
+    scope = denied.number_of("ptrace_scope") or 0
+    if scope > 0:
+        return (f"kernel.yama.ptrace_scope is {scope:g}",
+                Remedy("sysctl kernel.yama.ptrace_scope=0", untried="needs root"))
+    return denied.text("neighbour_memory"), Remedy("ask the administrator", untried="cause unknown")
+
+
+SHM_LEAST = 64 << 20  # bytes; MPICH and Open MPI take some MiB a rank
+
+
+def shared_memory(node, ranks):
+    """/dev/shm is one file system for the ranks of a node, with room."""
+    if len({rank.text("shm_filesystem") for rank in ranks}) > 1:
+        yield Finding("Within a node", PROBLEM, f"ranks of {node} have a /dev/shm of their own", "node_bandwidth",
+                      (IN_ONE_CONTAINER,))
+    size, free = ranks[0].number_of("shm_bytes"), ranks[0].number_of("shm_free_bytes")
+    if size is not None and size < SHM_LEAST:
+        yield Finding("Within a node", PROBLEM, f"/dev/shm of {node} has only {size / 2**20:.0f} MiB", "",
+                      (Remedy("docker run --shm-size=1g …", untried="needs another container"),))
+    elif free is not None and free < SHM_LEAST:
+        yield Finding("Within a node", PROBLEM, f"/dev/shm of {node} is full: {free / 2**20:.0f} MiB are free", "",
+                      (Remedy("remove old files: ls -l /dev/shm", untried="needs their owner"),))
+
+
+# ---- between nodes -------------------------------------------------------------------------------
+
+LEAST_SHARE = 1 / 3  # of the wire's rate
+
+
+def between_nodes(job):
+    """The network gives what its fastest interface should; interfaces agree between nodes."""
+    if len(job.facts.nodes) < 2:
+        return
+    yield from different_mtu(job)
+    yield from equal_addresses(job)
+    rate = fastest_rate(job)
+    if rate is None or "network_bandwidth" not in job.facts.measured:
+        return
+    name, mbit = rate
+    measured, _ = job.facts.measured["network_bandwidth"]
+    share = (measured.high or measured.value) * 1.048576 * 8 / mbit
+    if share < LEAST_SHARE:
+        yield Finding("Between nodes", PROBLEM,
+                      f"{measured.value:.0f} MB/s on a {mbit / 1000:g} Gbit/s link ({name})", "network_bandwidth",
+                      (Remedy("ask the administrator: the link is slower than its interface states",
+                              untried="cause unknown"),))
+
+
+def fastest_rate(job):
+    """(name, Mbit/s) of the fastest link that all nodes have; None if the system doesn't give rates."""
+    found = {}
+    for rank, match, value in job.facts.named(r"(?:interface|adapter)\.(.+)\.rate"):
+        number = re.match(r"\d+", value)
+        mbit = int(number.group()) * (1000 if "Gb" in value else 1) if number else 0
+        kind = rank.text(f"interface.{match.group(1)}.kind", "adapter")
+        if mbit > 0 and kind not in ("loopback", "bridge"):
+            found.setdefault(match.group(1), []).append(mbit)
+    return max(((name, min(rates)) for name, rates in found.items()), key=lambda one: one[1], default=None)
+
+
+def different_mtu(job):
+    found = {}
+    for _, match, value in job.facts.named(r"interface\.(.+)\.mtu"):
+        found.setdefault(match.group(1), set()).add(value)
+    for name, values in found.items():
+        if len(values) > 1 and name != "lo":
+            yield Finding("Between nodes", PROBLEM, f"the MTU of {name} differs: {' and '.join(sorted(values))}",
+                          "network_bandwidth", (Remedy(f"ip link set {name} mtu N on all nodes", untried="needs root"),))
+
+
+def equal_addresses(job):
+    """An address that two nodes have can't lead from one to the other (docker0, virbr0)."""
+    owners = {}
+    for rank, match, value in job.facts.named(r"interface\.(.+)\.address"):
+        owners.setdefault((match.group(1), value), set()).add(rank.text("node") or rank.text("host"))
+    names = sorted({name for (name, value), nodes in owners.items() if len(nodes) > 1 and not value.startswith("127.")})
+    if names:
+        remedies = (Remedy(f"--mca btl_tcp_if_exclude lo,{','.join(names)}",
+                           words=("--mca", "btl_tcp_if_exclude", ",".join(["lo", *names]))),) \
+            if job.launcher_name == "openmpi" else ()
+        yield Finding("Between nodes", SUSPICION, f"{' and '.join(names)} has the same address on two nodes",
+                      "network_bandwidth", remedies)
+
+
+# ---- limits, clock, variables --------------------------------------------------------------------
+
+MEMLOCK_LEAST = 1 << 20
+
+
+def limits(job):
+    """memlock: adapters need all memory that they send from locked (getrlimit)."""
+    has_adapter = any(True for _ in job.facts.named(r"adapter\..*"))
+    for rank in job.facts.ranks:
+        number = rank.number_of("memlock_bytes")
+        if number is not None and (number < MEMLOCK_LEAST or has_adapter):
+            yield Finding("Limits", PROBLEM if has_adapter else WARNING,
+                          f"memlock is {number / 1024:.0f} KiB on {rank.text('host')}", "",
+                          (Remedy("memlock unlimited in /etc/security/limits.conf", untried="needs root"),))
+            return
+
+
+SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies")
+
+
+def clock(job):
+    """The kernel's clock is a register of the processor; cores run at their full frequency."""
+    for rank, _, value in job.facts.named(r"clock\.source"):
+        if value in SLOW_CLOCKS:
+            yield Finding("Clock", WARNING, f"clock source {value} on {rank.text('host')}", "",
+                          (Remedy("boot with clocksource=tsc", untried="needs a reboot"),))
+            break
+    for rank, _, value in job.facts.named(r"frequency\..*\.governor"):
+        if value == "powersave":
+            yield Finding("Clock", WARNING, f"governor {value} on {rank.text('host')}", "",
+                          (Remedy("cpupower frequency-set -g performance", untried="needs root"),))
+            break
+
+
+def variables(job):
+    """Each MPI variable of the user's environment is tried with and without."""
+    names = {value.partition("=")[0] for value in job.facts.ranks[0].values.get("mpi_variable", [])}
+    for name in sorted(names & set(job.environment)):
+        for fact in ("node_bandwidth", "allreduce_time") if len(job.facts.nodes) == 1 else ("network_bandwidth",):
+            yield Finding("Variables", SUSPICION, f"{name}={job.environment[name]:.40} slows messages", fact,
+                          (Remedy(f"unset {name}", unset=(name,)),))
+
+
+CHECKS = (("Start", start), ("Cores", cores), ("Binding", binding), ("NUMA", numa), ("Within a node", within_node),
+          ("Between nodes", between_nodes), ("Limits", limits), ("Clock", clock), ("Variables", variables))
+
+# The sentence of a check that found nothing.
+ALL_WELL = {"Start": "{ranks} ranks in one job, launcher and library are of one MPI",
+            "Cores": "each rank has a processor of its own, no quota is exceeded",
+            "Binding": "ranks stay on their cores, or lose nothing by moving",
+            "NUMA": "each rank's memory lies on the NUMA node of its core",
+            "Within a node": "ranks reach each other's memory, /dev/shm has room",
+            "Between nodes": "interfaces agree",
+            "Limits": "memlock suffices for what is here",
+            "Clock": "a clock that is read without a system call",
+            "Variables": "no MPI variable slows messages"}

@@ -1,0 +1,239 @@
+"""checkup.sh: is anything wrong with how MPI runs here, what does it cost, and what to write?"""
+
+import json
+import os
+import re
+import shutil
+import sys
+import time
+import typing
+
+from commcost.checkup import checks, experiments
+from commcost.checkup.jobs import Jobs, Setting
+from commcost.command import Failure, Parser, write_to
+from commcost.suite import launch_options, launchers
+from commcost.words import counted
+
+PROGRAM = "checkup.sh"
+EXIT_WELL, EXIT_FOUND, EXIT_NO_START = 0, 1, 3
+LAUNCH_S = 20.0   # of a launch, at most
+COLUMNS = ("check", "scope", "status", "found", "expected", "cost_pct", "cost_lo_pct", "cost_hi_pct", "remedy")
+QUANTITIES = {"allreduce_time": "allreduce", "node_bandwidth": "1 MiB within a node", "node_latency": "8 B within a node",
+              "network_bandwidth": "1 MiB between nodes", "network_latency": "8 B between nodes"}
+
+
+class Line(typing.NamedTuple):
+    """A line of the check-up: a finding, and what became of its remedy."""
+
+    check: str
+    status: str
+    found: str
+    remedy: str = ""
+    tried: str = ""    # the gain, or the reason why there is none
+    gain: typing.Any = None
+
+
+def parser():
+    made = Parser(PROGRAM, "checkup.sh [OPTION]...",
+                  "Checks how MPI runs here: starts a job, reads its facts, measures messages, and tries remedies.")
+    add = made.add_argument
+    add("--launcher", metavar="WHICH", type=launch_options.launcher,
+        help="hydra, openmpi, srun, or a command; default: the build's mpirun")
+    add("--ranks", metavar="N", type=launch_options.count, help="ranks of the job; default: this machine's cores, 2 to 8")
+    add("--ranks-per-node", metavar="N", type=launch_options.count, help="ranks on each node")
+    add("--hosts", metavar="LIST", type=launch_options.text, help="hosts, with commas")
+    add("--seconds", metavar="S", type=launch_options.duration, default=60, help="time for everything; default: 60")
+    add("--build", metavar="FOLDER", type=launch_options.existing_folder, help="folder of the build; default: build")
+    add("--output", metavar="FILE", help="file for the findings; default: checkup.tsv")
+    add("--json", action="store_true", help="print findings as JSON")
+    return made
+
+
+# ---- start ---------------------------------------------------------------------------------------
+
+def other_starters(jobs):
+    """Launchers that may start the job if this one doesn't: those of the library, and of Slurm."""
+    for kind in launchers.KINDS.values():
+        for command in getattr(kind, "commands", ()) if kind is not launchers.Srun else ():
+            if shutil.which(command) and launchers.kind_of(command) is kind and command != jobs.launcher.words[0]:
+                yield kind([command])
+    if jobs.launcher.name == "srun":
+        for name in ("pmi2", "pmix"):
+            yield launchers.Srun([jobs.launcher.words[0], f"--mpi={name}"])
+
+
+def starts(outcome, asked):
+    return outcome.facts is not None and len(outcome.facts.ranks) == asked
+
+
+def message_of(outcome):
+    """The line of a failed launch that tells most."""
+    if outcome.timed_out:
+        return f"no end within {LAUNCH_S:.0f} s"
+    lines = [re.sub(r"^(\[[^]]*\]\s*)+", "", line.strip()) for line in outcome.text.splitlines()
+             if re.search("[A-Za-z]", line)]
+    errors = [line for line in lines if re.search("error|fail|denied|cannot|unable|job of its own", line, re.I)]
+    return (errors or lines or [f"exit status {outcome.status}"])[0]
+
+
+def start_lines(jobs, outcome, asked, deadline_s):
+    """Lines about a job that doesn't start: the message, and a launcher that starts it."""
+    singletons = "job of its own" in outcome.text
+    found = f"each of {asked} ranks is a job of its own" if singletons else f"no start: {message_of(outcome):.70}"
+    for launcher in other_starters(jobs):
+        if time.monotonic() > deadline_s:
+            break
+        if starts(jobs.measure(Setting(launcher=launcher), experiments.SHORT), asked):
+            return [Line("Start", checks.PROBLEM, found, " ".join(jobs.line(Setting(launcher=launcher))),
+                         f"starts {asked} ranks")]
+    return [Line("Start", checks.PROBLEM, found)]
+
+
+# ---- findings ------------------------------------------------------------------------------------
+
+def found_by_checks(job):
+    """The findings of all checks, the most serious first."""
+    order = (checks.PROBLEM, checks.WARNING, checks.SUSPICION)
+    found = [finding for _, check in checks.CHECKS for finding in check(job)]
+    return sorted(found, key=lambda finding: order.index(finding.status))
+
+
+def gain_text(gain):
+    percent = [100 * (1 - 1 / ratio) for ratio in (gain.ratio, gain.low, gain.high)]
+    what = QUANTITIES.get(gain.fact, gain.fact)
+    if gain.ratio >= 2:
+        return f"{what} {gain.ratio:.1f} × faster ({gain.low:.1f}–{gain.high:.1f})"
+    return f"{what} {percent[0]:.0f} % faster ({percent[1]:.0f}–{percent[2]:.0f})"
+
+
+def try_remedies(jobs, found, deadline_s):
+    """Tries each remedy that can be tried here. Returns {(place of the finding, of the remedy): Gain, Failed or None}."""
+    tried = {}
+    for place, finding in enumerate(found):
+        for number, remedy in enumerate(finding.remedies):
+            if finding.fact and not remedy.untried:
+                setting = Setting(remedy.set, remedy.unset, remedy.words)
+                tried[place, number] = experiments.run(jobs, setting, finding.fact, deadline_s)
+    return tried
+
+
+def lines_of(found, tried):
+    """A Line for each finding. A suspicion is a finding only if a remedy gains, and unknown if there was no time."""
+    places = list(tried)
+    shown = {places[index] for index in experiments.shown([tried[place] for place in places])}
+    lines = []
+    for place, finding in enumerate(found):
+        of_it = {number: tried[place, number] for number in range(len(finding.remedies)) if (place, number) in tried}
+        best = next((number for number in of_it if (place, number) in shown), None)
+        if best is not None:
+            status = checks.WARNING if finding.status == checks.SUSPICION else finding.status
+            lines.append(Line(finding.check, status, finding.found, finding.remedies[best].text,
+                              gain_text(of_it[best]), of_it[best]))
+        elif finding.status != checks.SUSPICION:
+            lines.append(Line(finding.check, finding.status, finding.found,
+                              *untried(next(iter(finding.remedies), None), of_it.get(0, "none"))))
+        elif None in of_it.values():
+            lines.append(Line(finding.check, checks.UNKNOWN, finding.found,
+                              *untried(finding.remedies[0], None)))
+    return without_repeats(lines)
+
+
+def without_repeats(lines):
+    """The first Line of each check and sentence, those with a gain first."""
+    kept = {}
+    for line in sorted(lines, key=lambda line: line.gain is None):
+        kept.setdefault((line.check, line.found), line)
+    return [line for line in lines if kept[line.check, line.found] is line]
+
+
+def untried(remedy, outcome):
+    """The remedy and the reason why no gain stands behind it; nothing of a remedy that gains nothing."""
+    if remedy is None:
+        return "", ""
+    if remedy.untried:
+        return remedy.text, f"not tried: {remedy.untried}"
+    return (remedy.text, "not tried: no time left") if outcome is None else ("", "")
+
+
+def well_lines(job, lines, found):
+    """A line `ok` for each check without findings."""
+    named = {line.check for line in lines}
+    for name, _ in checks.CHECKS:
+        if name not in named and (name != "Between nodes" or len(job.facts.nodes) > 1):
+            yield Line(name, checks.OK, checks.ALL_WELL[name].format(ranks=len(job.facts.ranks)))
+    if "network_bandwidth" in job.facts.measured and checks.fastest_rate(job) is None and "Between nodes" not in named:
+        yield Line("Link rate", checks.UNKNOWN, "no interface gives its rate")
+
+
+# ---- output --------------------------------------------------------------------------------------
+
+def title(job, seconds):
+    nodes = list(job.facts.nodes)
+    hosts = sorted({rank.text("host") for rank in job.facts.ranks})
+    version = re.match(r"[^,]*?[0-9][^ ,]*", job.facts.ranks[0].text("mpi_library") if job.facts.ranks else "")
+    return (f"commcost check-up: {counted(len(job.facts.ranks), 'rank')} on {counted(len(nodes), 'node')} "
+            f"({', '.join(hosts):.60}), {version.group() if version else 'MPI library unknown'}, {seconds:.0f} s")
+
+
+def print_lines(lines):
+    for line in lines:
+        print(f"  {line.status:<9} {line.check:<15} {line.found}")
+        if line.remedy:
+            print(f"  {'':<9} {'try':<15} {line.remedy:<40} {line.tried}")
+
+
+def closing(lines, output):
+    counts = [(sum(line.status == status for line in lines), status)
+              for status in (checks.OK, checks.WARNING, checks.PROBLEM, checks.UNKNOWN)]
+    return ", ".join(f"{count} {status}{'s' * (count != 1 and status in (checks.WARNING, checks.PROBLEM))}"
+                     for count, status in counts if count) + f".   Findings: {output}"
+
+
+def table_of(lines):
+    rows = ["\t".join(COLUMNS)]
+    for line in lines:
+        cost = [f"{100 * (ratio - 1):.1f}" for ratio in (line.gain.ratio, line.gain.low, line.gain.high)] \
+            if line.gain else ["NA"] * 3
+        rows.append("\t".join([line.check, "job", line.status, line.found, "NA", *cost, line.remedy or "NA"]))
+    return "\n".join(rows) + "\n"
+
+
+def json_of(job, lines):
+    return json.dumps({"ranks": len(job.facts.ranks), "findings": [
+        {"check": line.check, "status": line.status, "found": line.found, "remedy": line.remedy, "tried": line.tried}
+        for line in lines]}, indent=2, ensure_ascii=False)
+
+
+def main(words):
+    options = parser().parse_args(words)
+    begin_s = time.monotonic()
+    build = options.build or launch_options.own_build()
+    if not build:
+        raise Failure("no build: run quickstart.sh first, or use --build=FOLDER")
+    ranks = options.ranks or launchers.default_ranks(options.hosts, options.ranks_per_node)
+    job = launchers.Job(ranks, options.ranks_per_node, options.hosts or "", "none")
+    jobs = Jobs(os.path.join(build, "checkup", "checkup"), launchers.find(options.launcher or "", build), job, LAUNCH_S)
+    deadline_s = begin_s + options.seconds
+    outcome = jobs.measure()
+    is_started = starts(outcome, ranks)
+    facts = outcome.facts if is_started else jobs.facts_without_mpi()
+    judged = checks.Job(facts, ranks, jobs.launcher.name, dict(os.environ))
+    if is_started:
+        found = found_by_checks(judged)
+        lines = lines_of(found, try_remedies(jobs, found, deadline_s))
+        lines = [*well_lines(judged, lines, found), *lines]
+    else:
+        found = [finding for finding in found_by_checks(judged) if finding.status != checks.SUSPICION] if facts.ranks else []
+        lines = [*start_lines(jobs, outcome, ranks, deadline_s), *lines_of(found, {})]
+    lines.sort(key=lambda line: next((at for at, (name, _) in enumerate(checks.CHECKS) if name == line.check), 99))
+    output = options.output or "checkup.tsv"
+    write_to(output, table_of(lines))
+    if options.json:
+        print(json_of(judged, lines))
+    else:
+        print(title(judged, time.monotonic() - begin_s) + "\n")
+        print_lines(lines)
+        print(closing(lines, output))
+    sys.stdout.flush()
+    return EXIT_NO_START if not is_started else EXIT_FOUND if any(
+        line.status in (checks.WARNING, checks.PROBLEM) for line in lines) else EXIT_WELL

@@ -1,0 +1,82 @@
+"""Facts of a job: a model of what `checkup` and `checkup --facts` print."""
+
+import re
+import typing
+
+from commcost.result.intervals import Measured
+from commcost.result.result_reader import Result
+from commcost.words import is_number
+
+
+class Rank(typing.NamedTuple):
+    """The facts of a rank: the values of each name, in the order of the program."""
+
+    number: int
+    values: dict
+
+    def text(self, name, default=""):
+        """The first value of a fact."""
+        return self.values.get(name, [default])[0]
+
+    def number_of(self, name):
+        """The first value of a fact as a number; None if there is none."""
+        text = self.text(name)
+        return float(text) if is_number(text) else None
+
+
+class Facts(typing.NamedTuple):
+    """The facts of all ranks that were seen, and the measurements."""
+
+    ranks: list
+    measured: dict  # fact: (Measured, unit)
+
+    @property
+    def nodes(self):
+        """The ranks of each node, by the node's name."""
+        found = {}
+        for rank in self.ranks:
+            found.setdefault(rank.text("node") or rank.text("host"), []).append(rank)
+        return found
+
+    def named(self, pattern):
+        """Yields (rank, match, value) of each fact whose name matches a pattern."""
+        for rank in self.ranks:
+            for name, values in rank.values.items():
+                found = re.fullmatch(pattern, name)
+                if found:
+                    for value in values:
+                        yield rank, found, value
+
+    def value(self, name):
+        """The value of a measurement; None if it wasn't made."""
+        return self.measured[name][0].value if name in self.measured else None
+
+
+def facts_of_result(path):
+    """Reads the Facts that the program wrote. ResultError if it is no whole result."""
+    ranks, measured = {}, {}
+    with Result(path) as result:
+        for cells in result.rows():
+            row = dict(zip(result.header, cells))
+            if row["value_lo"] == "NA" and not is_measurement(row):
+                ranks.setdefault(int(row["rank"]), {}).setdefault(row["fact"], []).append(row["value"])
+            elif is_number(row["value"]):
+                ends = [float(row[end]) if is_number(row[end]) else None for end in ("value_lo", "value_hi")]
+                measured[row["fact"]] = (Measured(float(row["value"]), *ends, 1), row["unit"])
+    return Facts([Rank(number, ranks[number]) for number in sorted(ranks)], measured)
+
+
+def is_measurement(row):
+    return row["unit"] in ("us", "MB/s")
+
+
+def facts_of_texts(texts):
+    """Reads the facts that processes printed with --facts, a text each; their order is their rank."""
+    ranks = []
+    for number, text in enumerate(texts):
+        values = {}
+        for line in text.splitlines():
+            name, value = (line.split("\t") + ["", ""])[:2]
+            values.setdefault(name, []).append(value)
+        ranks.append(Rank(number, values))
+    return Facts(ranks, {})

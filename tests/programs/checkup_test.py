@@ -1,0 +1,259 @@
+"""checkup.sh names each planted fault with its cause, and no other problem.
+
+Faults are real: processors, quotas, namespaces, file systems, filters and launchers as users have them. Facts decide, so
+no outcome depends on how busy the machine is; only Remedies measures.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import unittest
+
+from case import Case, each
+from mpi_run import call, read
+
+from commcost.checkup.checks import members
+from commcost.suite.launch_processes import session_of
+
+CHECKUP = os.path.join(Case.source, "run_scripts", "checkup.sh")
+FACTS_ONLY = "--seconds=0"  # no time for experiments
+
+
+def can(*words):
+    """True if a command succeeds here."""
+    return call(list(words)).returncode == 0
+
+
+def needs_namespaces(*options):
+    """Skips the test where namespaces can't be made."""
+    return unittest.skipUnless(shutil.which("unshare") and can("unshare", *options, "true"),
+                               f"unshare {' '.join(options)} isn't allowed here")
+
+
+def group_with_quota(quota_us):
+    """Makes a control group that has this time in 100 ms, below this process's. Skips the test if it can't."""
+    for line in read("/proc/self/cgroup").splitlines():
+        _, controllers, group = line.split(":", 2)
+        if controllers and "cpu" not in controllers.split(","):
+            continue
+        top, file, quota = ("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", f"{quota_us}") if controllers else (
+            "/sys/fs/cgroup", "cpu.max", f"{quota_us} 100000")
+        folder = f"{top}{group.rstrip('/')}/commcost_checkup_{os.getpid()}"
+        try:
+            os.mkdir(folder)
+            with open(os.path.join(folder, file), "w", encoding="ascii") as stream:
+                stream.write(quota)
+            return folder
+        except OSError:
+            if os.path.isdir(folder):
+                os.rmdir(folder)
+    raise unittest.SkipTest("no control group with a quota can be made here")
+
+
+class CheckupCase(Case):
+    def checkup(self, *options, before=(), ranks=2, environment=None):
+        """Runs the check-up. Returns its exit status and {check: (status, found, remedy, tried)} of its findings."""
+        words = [*before, "sh", CHECKUP, f"--build={self.build}", f"--ranks={ranks}", "--json",
+                 f"--output={self.folder}/checkup.tsv", *options]
+        if not any(option.startswith("--launcher") for option in options):
+            words.append("--launcher=" + self.launcher.command[0])
+        done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
+                              env={**os.environ, **(environment or {})}, universal_newlines=True, timeout=300, check=False)
+        self.assertEqual("", done.stderr)
+        self.findings = {}
+        for finding in json.loads(done.stdout)["findings"]:
+            if finding["status"] in ("warning", "problem"):
+                self.findings.setdefault(finding["check"], []).append(finding)
+        return done.returncode
+
+    def assert_only(self, check, pattern, status="problem"):
+        """One finding of this check is there with this sentence, and no other check has any."""
+        self.assertEqual([check], list(self.findings), self.findings)
+        self.assertEqual(1, len(self.findings[check]), self.findings)
+        self.assertRegex(self.findings[check][0]["found"], pattern)
+        self.assertEqual(status, self.findings[check][0]["status"])
+
+    def in_mounts(self, *commands):
+        """The words before a command that runs with these mounts."""
+        return ["unshare", "-m", "sh", "-c", " && ".join([*commands, 'exec "$@"']), "sh"]
+
+    def launcher_of_ranks(self, *wrapper):
+        """A launcher that starts each rank by a wrapper."""
+        return "--launcher=" + " ".join([*self.launcher.command, "-np", "{ranks}", *wrapper])
+
+    def mount_file(self, text, path):
+        """A command that lets a file of the system hold a text."""
+        file = self.folder / path.strip("/").replace("/", "_")
+        file.write_text(text, encoding="ascii")
+        return f"mount --bind {file} {path}"
+
+
+class Healthy(CheckupCase):
+    def test_facts(self):
+        self.assertEqual(0, self.checkup(FACTS_ONLY))
+        self.assertEqual({}, self.findings)
+
+    @needs_namespaces("--ipc")
+    def test_ipc_namespaces_are_no_finding(self):
+        self.checkup(FACTS_ONLY, self.launcher_of_ranks("unshare", "--ipc"))
+        self.assertEqual({}, self.findings)
+
+
+class Cores(CheckupCase):
+    def test_one_processor(self):
+        self.assertEqual(1, self.checkup(FACTS_ONLY, before=["taskset", "-c", "0"]))
+        self.assert_only("Cores", "^2 ranks share 1 processor of ")
+
+    def test_more_ranks_than_processors(self):
+        ranks = len(os.sched_getaffinity(0)) + 1
+        self.assertEqual(1, self.checkup(FACTS_ONLY, ranks=ranks))
+        self.assert_only("Cores", f"^{ranks} ranks share {ranks - 1} processors? of ")
+
+    def test_quota(self):
+        folder = group_with_quota(150000)
+        self.addCleanup(os.rmdir, folder)
+        enter = 'echo $$ > "$1/cgroup.procs" && shift && exec "$@"'
+        self.assertEqual(1, self.checkup(FACTS_ONLY, before=["sh", "-c", enter, "sh", folder]))
+        self.assert_only("Cores", r"^a quota of 1\.5 processors for 2 ranks of ")
+
+
+class WithinNode(CheckupCase):
+    def test_seccomp(self):
+        self.assertEqual(1, self.checkup(FACTS_ONLY, self.launcher_of_ranks(
+            self.built("tests/programs/deny_readv"))))
+        self.assert_only("Within a node", "^process_vm_readv is denied: seccomp filter$")
+        self.assertIn("SYS_PTRACE", self.findings["Within a node"][0]["remedy"])
+
+    @needs_namespaces("--pid", "--fork")
+    def test_pid_namespaces(self):
+        self.assertIn(self.checkup(FACTS_ONLY, self.launcher_of_ranks("unshare", "--pid", "--fork")), (1, 3))
+        self.assertRegex(self.findings["Within a node"][0]["found"], "PID namespaces of their own")
+
+    @needs_namespaces("--user", "--map-root-user")
+    def test_user_namespaces(self):
+        """MPICH 4.0.2 doesn't start in them."""
+        self.assertIn(self.checkup(FACTS_ONLY, self.launcher_of_ranks("unshare", "--user", "--map-root-user")), (1, 3))
+        self.assertRegex(self.findings["Within a node"][0]["found"], "user namespaces of their own")
+
+    @needs_namespaces("--mount")
+    def test_small_shm(self):
+        self.checkup(FACTS_ONLY, before=self.in_mounts("mount -t tmpfs -o size=8m tmpfs /dev/shm"))
+        self.assertRegex(self.findings["Within a node"][0]["found"], "^/dev/shm of .* has only 8 MiB$")
+
+    @needs_namespaces("--mount")
+    def test_full_shm(self):
+        self.checkup(FACTS_ONLY, before=self.in_mounts("mount -t tmpfs -o size=256m tmpfs /dev/shm",
+                                                       "head -c 240M /dev/zero > /dev/shm/full"))
+        self.assertRegex(self.findings["Within a node"][0]["found"], "^/dev/shm of .* is full: 16 MiB are free$")
+
+
+class System(CheckupCase):
+    @needs_namespaces("--mount")
+    def test_clock_source(self):
+        self.assertEqual(1, self.checkup(FACTS_ONLY, before=self.in_mounts(self.mount_file(
+            "hpet\n", "/sys/devices/system/clocksource/clocksource0/current_clocksource"))))
+        self.assert_only("Clock", "^clock source hpet on ", "warning")
+
+    @needs_namespaces("--mount")
+    def test_governor(self):
+        cpu = "/sys/devices/system/cpu"
+        copied = f"{self.folder}/cpu"
+        self.assertEqual(1, self.checkup(FACTS_ONLY, before=self.in_mounts(
+            f"{{ cp -r {cpu} {copied} 2>/dev/null || true; }}", f"mkdir -p {copied}/cpufreq/policy0",
+            f"echo powersave > {copied}/cpufreq/policy0/scaling_governor", f"mount --bind {copied} {cpu}")))
+        self.assert_only("Clock", "^governor powersave on ", "warning")
+
+    @needs_namespaces("--mount")
+    def test_adapter_needs_locked_memory(self):
+        port = "/sys/class/infiniband/mlx5_0/ports/1"
+        self.assertEqual(1, self.checkup(FACTS_ONLY, before=["sh", "-c", 'ulimit -l 8192 && exec "$@"', "sh"] +
+                                         self.in_mounts("mount -t tmpfs tmpfs /sys/class", f"mkdir -p {port}",
+                                                        f"echo '4: ACTIVE' > {port}/state",
+                                                        f"echo '100 Gb/sec (2X HDR)' > {port}/rate")))
+        self.assert_only("Limits", "^memlock is 8192 KiB on ")
+
+    def test_memlock(self):
+        before = ["sh", "-c", 'ulimit -l 64 && exec "$@"', "sh"]
+        self.assertEqual(1, self.checkup(FACTS_ONLY, before=before))
+        self.assert_only("Limits", "^memlock is 64 KiB on ", "warning")
+
+
+TESTBED = os.path.join(Case.source, "tests", "machine", "testbed", "testbed.sh")
+
+
+@unittest.skipUnless(can("sh", TESTBED, "check"), "no testbed can be had here")
+class BetweenNodes(CheckupCase):
+    """Two hosts: network namespaces joined by a wire."""
+
+    def make_testbed(self, *changes):
+        """Makes a testbed whose wire has a tenth of its interface's rate. Returns the option that starts ranks there.
+        `changes`: commands on host 2."""
+        name = f"c{os.getpid()}"
+        assert call(["sh", TESTBED, "up", "-q", "--rate", "1gbit", name]).returncode == 0
+        self.addCleanup(call, ["sh", TESTBED, "down", "-q", name])
+        for change in changes:
+            assert call(["sh", TESTBED, "exec", name, "2", *change.split()]).returncode == 0
+        return f"--launcher=sh {TESTBED} run -q --in {name} --ranks {{ranks}} --"
+
+    def test_slow_wire(self):
+        self.assertEqual(1, self.checkup(FACTS_ONLY, self.make_testbed()))
+        self.assert_only("Between nodes", r"^[0-9]+ MB/s on a 10 Gbit/s link \(wire\)$")
+
+    def test_mtu(self):
+        self.assertEqual(1, self.checkup(FACTS_ONLY, self.make_testbed("ip link set wire mtu 1400")))
+        self.assertEqual(["Between nodes"], list(self.findings))
+        self.assertIn("the MTU of wire differs: 1400 and 9000",
+                      [finding["found"] for finding in self.findings["Between nodes"]])
+
+
+class Start(CheckupCase):
+    @each("option", ["--precision=0", "--no-such-option", "--output=/no/such/folder/x"])
+    def test_wrong_usage_of_the_program(self, option):
+        done = call([*self.launcher.line(2, {}, [self.built("checkup/checkup"), option])])
+        self.assertEqual(2, done.returncode)
+        self.assertRegex(done.stderr.splitlines()[0], "^checkup: " + option.partition("=")[0])
+
+    def test_facts_without_mpi(self):
+        """checkup --facts needs no launcher."""
+        done = call([self.built("checkup/checkup"), "--facts"])
+        self.assertEqual((0, ""), (done.returncode, done.stderr))
+        facts = dict(line.split("\t")[:2] for line in done.stdout.splitlines())
+        self.assertEqual(sorted(os.sched_getaffinity(0)), sorted(members(facts["allowed_processors"])))
+        self.assertEqual(f"pid:[{os.stat('/proc/self/ns/pid').st_ino}]", facts["pid_namespace"])
+
+    def test_singletons(self):
+        """A launcher that starts each process as a job of its own."""
+        script = self.folder / "mpirun"
+        script.write_text('#!/bin/sh\nn=$1\nshift\nPMI_SIZE=$n\nexport PMI_SIZE\nunset PMI_FD PMI_PORT PMI_RANK\n'
+                          'while [ "$n" -gt 0 ]; do "$@" & n=$((n - 1)); done\nwait\n', encoding="ascii")
+        script.chmod(0o755)
+        self.assertEqual(3, self.checkup(f"--launcher={script} {{ranks}}"))
+        self.assertEqual(["Start"], list(self.findings))
+        self.assertEqual("starts 2 ranks", self.findings["Start"][0]["tried"])
+
+    def test_other_librarys_launcher(self):
+        """The launcher that starts the job is named."""
+        other = "mpirun.mpich" if self.launcher.is_openmpi else "mpirun.openmpi"
+        if not shutil.which(other):
+            self.skipTest(f"no {other}")
+        self.assertEqual(3, self.checkup(f"--launcher={other}"))
+        self.assert_only("Start", "^each of 2 ranks is a job of its own$")
+        self.assertEqual("starts 2 ranks", self.findings["Start"][0]["tried"])
+
+    def test_hanging_launcher(self):
+        """The check-up ends it in time, reports that, and leaves no process."""
+        script = self.folder / "mpirun"
+        script.write_text(f"#!/bin/sh\nsleep 987 &\necho $! > {self.folder}/pid\nwait\n", encoding="ascii")
+        script.chmod(0o755)
+        self.assertEqual(3, self.checkup(f"--launcher={script} {{ranks}}", FACTS_ONLY))
+        self.assertRegex(self.findings["Start"][0]["found"], "no end within")
+        self.assertIsNone(session_of(int((self.folder / "pid").read_text(encoding="ascii"))))
+
+    @each("options, text", [(["--launcher=no-such-launcher"], "no launcher"), (["--ranks=none"], "--ranks"),
+                            (["--build=/nowhere"], "/nowhere")])
+    def test_refused(self, options, text):
+        done = call(["sh", CHECKUP, f"--build={self.build}", *options])
+        self.assertIn(done.returncode, (1, 2))
+        self.assertEqual(1, len(done.stderr.splitlines()), done.stderr)
+        self.assertIn(text, done.stderr)

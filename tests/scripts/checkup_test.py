@@ -1,0 +1,100 @@
+"""The check-up's experiments on made-up machines, whose truth is known."""
+
+import random
+
+from case import Case, each
+from commcost.checkup import checkup, checks, experiments
+from commcost.checkup.facts import Facts, Rank
+from commcost.checkup.jobs import Outcome
+from commcost.result.intervals import Measured
+
+MACHINES = 300
+SUSPICIONS = 5
+
+
+class Machine:
+    """Jobs whose allreduce takes `factor` times as long without a remedy. Launches differ by noise, drift, and one in
+    five is disturbed."""
+
+    def __init__(self, seed, factors):
+        self.random, self.factors, self.launches = random.Random(seed), factors, 0
+
+    def measure(self, remedy=None, options=()):
+        del options
+        self.launches += 1
+        time_us = 10 * self.random.lognormvariate(0, 0.05) * (1 + 0.002 * self.launches)
+        time_us *= self.random.choice((1, 1, 1, 1, 1.6))
+        for name, factor in self.factors.items():
+            if remedy is None or name not in remedy.unset:
+                time_us *= factor
+        return Outcome(0, False, "", Facts([], {"allreduce_time": (Measured(time_us, None, None, 1), "us")}), 0.1)
+
+
+def variable_job(names):
+    """A job whose environment sets these MPI variables."""
+    values = {"host": ["n1"], "mpi_library": ["MPICH"], "mpi_variable": [f"{name}=1" for name in names],
+              "allowed_processors": ["0-1"], "allowed_cores": ["0"]}
+    return checks.Job(Facts([Rank(0, values)], {}), 1, "hydra", {name: "1" for name in names})
+
+
+def findings_of(machine, names):
+    """The names of the variables that the check-up reports."""
+    found = [finding._replace(fact="allreduce_time") for finding in checks.variables(variable_job(names))
+             if finding.fact == "allreduce_time"]
+    lines = checkup.lines_of(found, checkup.try_remedies(machine, found, float("inf")))
+    return [line.found.partition("=")[0] for line in lines if line.status == checks.WARNING]
+
+
+NAMES = [f"UCX_V{number}" for number in range(SUSPICIONS)]
+
+
+class Experiments(Case):
+    def test_healthy(self):
+        """Variables that change nothing: at most 1 % of check-ups report one."""
+        false = sum(bool(findings_of(Machine(seed, {}), NAMES)) for seed in range(MACHINES))
+        self.assertLessEqual(false, 9)  # binomial, 1 % of 300, at 99.9 %
+
+    @each("factor", [1.5, 2.0, 10.0])
+    def test_planted(self, factor):
+        """One of five variables slows messages: it is reported, and no other is."""
+        right = sum(findings_of(Machine(seed, {"UCX_V2": factor}), NAMES) == ["UCX_V2"] for seed in range(100))
+        self.assertGreaterEqual(right, 93)
+
+    def test_a_failing_remedy_is_no_finding(self):
+        """A variable without which the job fails is needed."""
+        class Needing(Machine):
+            def measure(self, remedy=None, options=()):
+                outcome = super().measure(remedy, options)
+                return outcome._replace(facts=None) if remedy is not None else outcome
+        self.assertEqual([], findings_of(Needing(1, {}), NAMES))
+
+    def test_no_time(self):
+        """A suspicion that wasn't tried is unknown."""
+        found = list(checks.variables(variable_job(["UCX_TLS"])))
+        lines = checkup.lines_of(found, {(place, 0): None for place in range(len(found))})
+        self.assertEqual([(checks.UNKNOWN, "not tried: no time left")], [(line.status, line.tried) for line in lines])
+
+
+class Checks(Case):
+    def facts(self, *ranks, **measured):
+        return checks.Job(Facts([Rank(number, values) for number, values in enumerate(ranks)], measured), len(ranks),
+                          "hydra", {})
+
+    def test_numa(self):
+        far = {"host": ["n1"], "processor_numa_node": ["0"], "memory_numa_node": ["1"]}
+        self.assertEqual(["memory of rank 0 lies on another NUMA node than its core"],
+                         [finding.found for finding in checks.numa(self.facts(far))])
+
+    def test_hardware_threads(self):
+        """Two ranks on two hardware threads of a core."""
+        ranks = [{"host": ["n1"], "allowed_processors": [str(number)], "allowed_cores": ["0"]} for number in (0, 1)]
+        self.assertEqual(["ranks of n1 share a core (hardware threads)"],
+                         [finding.found for finding in checks.cores(self.facts(*ranks))])
+
+    def test_equal_addresses(self):
+        """A bridge with one address on two nodes is tried without."""
+        ranks = [{"host": [host], "interface.docker0.address": ["172.17.0.1"], "interface.eth0.address": [f"10.0.0.{host}"]}
+                 for host in "12"]
+        job = self.facts(*ranks)._replace(launcher_name="openmpi")
+        (finding,) = checks.between_nodes(job)
+        self.assertEqual(("--mca", "btl_tcp_if_exclude", "lo,docker0"), finding.remedies[0].words)
