@@ -1,4 +1,4 @@
 #!/bin/sh
-# Checks how MPI runs here, what that costs, and what to write. --help says how.
+# Finds what is wrong with how MPI runs here, its cost, and the words to write. --help lists the options.
 . "$(dirname -- "$0")/lib.sh"
 commcost checkup "$@"
