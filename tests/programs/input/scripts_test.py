@@ -274,7 +274,7 @@ class Resumed(SuiteCase):
         named = set()
         for path in [f"{TOP}/common/run/settings.c", *glob.glob(f"{TOP}/*/parameters.c")]:
             named.update(re.findall(r'\{"([a-z-]+)", BC_TEXT,[^}]*\.argument = "FILE"', read(path)))
-        assert {f"--{name}" for name in named} == {"--output", *launch_options.OF_FILES}
+        assert {f"--{name}" for name in named} == {"--output", *launch_options.FILE_OPTIONS}
 
     def test_how_to_go_on(self):
         """The message names the options that have to be given again."""
