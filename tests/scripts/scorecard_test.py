@@ -111,7 +111,7 @@ class Costs(CardCase):
                     ("pair-based", 5e6, 8, 6, 9), ("pre-post", 7e6, 8, 1, 0), ("all-start", 6.99e6, 8, 1, 0))]
         self.assertEqual(self.lines(("msgrate", RATE, rows)), [
             "Message rate, cold caches, 8 bytes | 3.00 M/s | 2.97–3.03 | fastest: pre-post",
-            "Message rate, next best pattern | 2.00 M/s | 1.98–2.02 | all-start",
+            "Message rate, cold caches, 8 bytes, next best | 2.00 M/s | 1.98–2.02 | all-start",
             "Message rate, warm caches, 8 bytes | 7.00 M/s | 6.93–7.07 | fastest: pre-post or all-start"])
 
     def test_collective_comes_first(self):
@@ -132,16 +132,16 @@ class Costs(CardCase):
                 exchanges("50x50x50", persistent=40.0, packed=40.5, types=41.0))
         self.assertEqual(self.lines(("halo", HALO, rows)), [
             "Halo exchange, 10 × 10 × 10 | 4.00 µs | 3.96–4.04 | fastest: persistent",
-            "Halo exchange, next best method | 6.00 µs | 5.94–6.06 | packed",
+            "Halo exchange, 10 × 10 × 10, next best | 6.00 µs | 5.94–6.06 | packed",
             "Halo exchange, 99 × 99 × 99 | 90.0 µs | 89.1–90.9 | put",
             "Halo exchange, 50 × 50 × 50 | 40.0 µs | 39.6–40.4 | fastest: persistent or packed"])
         few = self.lines(("halo", HALO, rows), launches=2)
         assert few[0] == "Halo exchange, 10 × 10 × 10 | 3.98 µs | 3.96–4.00 | fastest: persistent or packed"
-        assert few[2] == "Halo exchange, 50 × 50 × 50 | 39.8 µs | 39.6–40.0 | no method clearly best"
+        assert few[2] == "Halo exchange, 50 × 50 × 50 | 39.8 µs | 39.6–40.0 | persistent; no method clearly best"
         launches = [[dict(row, sync="all", latency_us="NA" if run > 3 and row["method"] == "put" else row["latency_us"])
                      for row in exchanges("10x10x10", put=4.0, persistent=6.0)] for run in range(6)]
         assert self.lines(("halo", HALO, launches)) == [
-            "Halo exchange, 10 × 10 × 10 | 4.00 µs | 4.00–4.00 | fastest: put (all) or persistent (all); "
+            "Halo exchange, 10 × 10 × 10 | 4.00 µs | 4.00–4.00 | fastest: put + barrier or persistent + barrier; "
             "from 4 of 6 launches"]
         rows = [row for n in range(10, 60, 10) for row in exchanges(f"{n}x{n}x{n}", put=float(n))]
         assert [line[:17] for line in self.lines(("halo", HALO, rows))] == [
@@ -193,9 +193,9 @@ class NoiseAndLinks(CardCase):
                  "slowdown_pct": 4.0}]
         self.assertEqual(self.lines(("noise", NOISE, rows)), [
             "Time lost to interruptions | 1.50 % | 1.48–1.52",
-            "Interruptions every 4 ms, ranks 0–1 | 17.0 µs | 16.8–17.2 | 1.40 % of the time",
-            "Interruptions 30 a second, rank 1 | 100 µs | 99–101 | 0.300 % of the time",
-            "Interruptions every 10 ms, ranks 0–1 | 17.0 µs | 16.8–17.2 | 0.200 % of the time",
+            "Length of interruptions every 4 ms, ranks 0–1 | 17.0 µs | 16.8–17.2 | 1.40 % of the time",
+            "Length of interruptions 30 a second, rank 1 | 100 µs | 99–101 | 0.300 % of the time",
+            "Length of interruptions every 10 ms, ranks 0–1 | 17.0 µs | 16.8–17.2 | 0.200 % of the time",
             "Slowdown of allreduce + 100 µs of work | 3.00 % | 2.97–3.03 | predicted from interruptions"])
 
     @each("ranks, stopped_pct, remedy", [(2, 1.5, "try leaving a processor free"), (1, 1.5, ""), (2, 1.005, ""),
@@ -221,7 +221,7 @@ class NoiseAndLinks(CardCase):
             launches.append(rows)
         lines = self.lines(("noise", NOISE, launches))
         assert len(lines) == 2
-        self.assertRegex(lines[1], r"^Interruptions every 4 ms, ranks 0–2\d,3\d–63 \| 16\.\d µs")
+        self.assertRegex(lines[1], r"^Length of interruptions every 4 ms, ranks 0–2\d,3\d–63 \| 16\.\d µs")
 
     @each("rows, expected", [
         ([link("whole", "out of line"), link("node", "slow", a="n1"), link("node", "even", a="n2"),
@@ -299,8 +299,8 @@ class Gains(CardCase):
     @each("case", [
         (4 * [50.0], "all sizes | yes | saves 50 %"),
         ((150.0, 150.0, 50.0, 20.0), "from 64 KiB | yes | saves 50–80 %", "to 1 KiB | no | up to 50 % more time"),
-        ((50.0, 150.0, 30.0, 40.0), "from 64 KiB | yes | saves 60–70 %", "1 KiB | no | up to 50 % more time"),
-        ((150.0, 50.0, 40.0, 150.0), "1 KiB–64 KiB | yes | saves 50–60 %", "1 MiB | no | up to 50 % more time"),
+        ((50.0, 150.0, 30.0, 40.0), "8 bytes, from 64 KiB | yes | saves 50–70 %", "1 KiB | no | up to 50 % more time"),
+        ((150.0, 50.0, 40.0, 150.0), "1 KiB–64 KiB | yes | saves 50–60 %", "8 bytes, 1 MiB | no | up to 50 % more time"),
         ((100.0, 100.0, 50.0, 20.0), "from 64 KiB | yes | saves 50–80 %"),
         ((100.0, 100.0, 350.0, 100.0), "all sizes | no | up to 3.5 × the time"),
         ((100.0, 100.0, 12300.0, 100.0), "all sizes | no | up to 123 × the time"),
@@ -471,6 +471,12 @@ class Whole(CardCase):
         assert "In all rows: ranks 4. Values are medians over 6 launches, ranges min–max.</p>" in rows
         assert "<th>ring</th><td>1.0</td><td>0.99 to 1.01</td><td>NA</td><td>NA</td><td>6</td><th>NA</th></tr>" in rows
 
+    def test_rows_of_few_launches(self):
+        launches = [exchanges("10x10x10", put=4.0, **({"get": 5.0} if run == 0 else {})) for run in range(6)]
+        self.card(("halo", HALO, launches))
+        text = report_page.Report([str(self.folder)], tables.Tables([str(self.folder)])).page({}).as_html()
+        assert "medians over the launches in column launches, ranges min–max. One launch: its interval." in text
+
     def test_title(self):
         assert self.card(("halo", HALO, exchanges("10x10x10", put=4.0))).title == (
             "commcost on vm: 2 ranks on 1 node, MPICH 4.0.2 (ch4:ucx), 6 launches, 2026-01-02")
@@ -488,7 +494,8 @@ class Whole(CardCase):
         assert self.card(("halo", columns, rows)).caveats == [
             "1 result has wrong data, first halo (method persistent, dims 2x1x1, local 10x10x10, ndata 600): "
             "try another version of the MPI library",
-            "1 of 3 results lost more than 10 % of the time to interruptions: rerun on a quiet machine"]
+            "1 of 3 results lost more than 10 % of the time to interruptions: rerun on a quiet machine",
+            "1 warning: see \"Warnings\" on the page of report.sh"]
         # One interruption in a short row of one launch of three counts for nothing.
         launches = [[dict(row, status="ok", lost_pct=23 if run == 0 else 1) for row in rows] for run in range(3)]
         assert not self.card(("halo", columns, launches)).caveats
@@ -508,10 +515,10 @@ class Whole(CardCase):
         self.assertEqual(text, """\
 commcost on vm: 2 ranks on 1 node, MPICH 4.0.2 (ch4:ucx), 6 launches, 2026-01-02
 
-Costs                              median   range      note
-  Halo exchange, 10 × 10 × 10      14.5 µs  14.4–14.6  fastest: shared window
-  Halo exchange, next best method  29.0 µs  28.7–29.3  a method with a name that is longer than
-                                                       others
+Costs                                     median   range      note
+  Halo exchange, 10 × 10 × 10             14.5 µs  14.4–14.6  fastest: shared window
+  Halo exchange, 10 × 10 × 10, next best  29.0 µs  28.7–29.3  a method with a name that is longer
+                                                              than others
 
 Worth it?
   MPI_Iallreduce, MPI_Ialltoall,          all sizes  yes  saves 50 %
@@ -589,13 +596,14 @@ class Docs(Case):
             "FASTEST NONE_FASTEST SOME_LAUNCHES NO_CAUSE OF_THE_TIME PREDICTED DISTURBED").split()])
         cost = (rf"{labels}  +(?:< )?[\d.]+ (?:ns|µs|ms|s|%|[kMG]?B?/s)(?:  +[\d.]+–[\d.]+)?"
                 rf"(?:  +{note}(?:[;:] {note})*)?")
-        following = any_of(card_table.NEXT_FASTEST.format(cost.label.partition(",")[0], cost.way) for cost in costs)
+        following = any_of(card_table.NEXT_FASTEST.format(cost.label) for cost in costs if cost.way)
         cost = rf"(?:{cost}|{following}  .+–[\d.]+  +[a-z/ ]+)"
         texts = [getattr(card_table, name) for name in (
             "SAVES HIDES AVAILABLE EVEN_NOTE NO_NOTE MORE_TIME TIMES_AS_LONG DISAGREE TOO_FEW").split()]
         gain = rf"{any_of(card_table.GAIN_LINES.values())}  +\S.*  +(?:yes|partly|no|not clear)  +{any_of(texts)}"
         caveat = any_of(template.replace("\n", " ") for template in (
-            card_table.WRONG_DATA, card_table.LOST_TIME, card_table.UNSTEADY, card_table.DECIDE))
+            card_table.WRONG_DATA, card_table.LOST_TIME, card_table.UNSTEADY, card_table.DECIDE,
+            card_table.PROGRAM_WARNINGS))
         section, patterns = "", {"Costs": cost, "Worth": gain, "Caveats": caveat}
         for line in filter(None, lines):
             if line.startswith("  "):

@@ -143,7 +143,7 @@ class Apart(Case):
             for pattern, sync, time_us in (("MPI Send", "none", 1.0), ("put", "all", 0.5))
             for tag, factor in (("a", 1.0), ("b", 10.0))))
         puts = [what for what, answer, _ in said(self.folder) if answer == "yes"]
-        assert puts == ["MPI_Put instead of MPI_Send, tag a", "MPI_Put instead of MPI_Send, tag b"]
+        assert puts == ["Put + barrier vs. MPI_Send, tag a", "Put + barrier vs. MPI_Send, tag b"]
 
     def test_many_values(self):
         """The first ones are shown, and that there are more."""

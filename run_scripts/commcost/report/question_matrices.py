@@ -64,15 +64,13 @@ def times_against(tables, kind, pairs, column, keys, place_of, heading, column_o
             found[name][place_of(row)] = mark_of(row, gain_lines.verdict_on(saved, THRESHOLD_PCT), number_of(value))
             is_judged = True
     legend = "Times in µs." + (f" Against {usual_name}: {letters(found)}" if is_judged else "")
-    if any(row.keys.get("sync") in cost_lines.PUT_ENDS for row, _ in pairs):
-        legend += " " + "; ".join(f"{sync}: with a {end}" for sync, end in cost_lines.PUT_ENDS.items()) + "."
     return matrix_parts(dict(sorted(found.items(), key=lambda item: item[0] not in names)), heading, column_of, legend)
 
 
 def letters(found):
     """The meaning of the letters of Marks by name and place; of N where there is one."""
     has_n = any(mark.text.startswith("N") for marks in found.values() for mark in marks.values())
-    return (f"F faster, E even, S slower, {'N not faster, ' if has_n else ''}? not clear (launches disagree, or are "
+    return (f"F faster, E even, S slower, {'N not faster, perhaps slower, ' if has_n else ''}? not clear (launches disagree, or are "
             f"fewer than {LAUNCHES_ENOUGH}).")
 
 
@@ -104,7 +102,7 @@ def latency_matrix(tables):
     whole = [pair for pair in pairs if not re.search("many|strided", pair[0].keys["pattern"])]
     return times_against(tables, "pingpong", whole, "latency_us",
                    (Key("pattern"), Key("sync", optional=True)), cost_lines.bytes_of, "method / bytes",
-                   size_text, "MPI Send", "MPI_Send")
+                   size_text, "MPI_Send", "MPI_Send")
 
 
 def overhead_matrix(tables):
@@ -117,7 +115,8 @@ def overhead_matrix(tables):
                         lambda row: row.size("msgsize"))
         found.update((label.format(name), of_name) for name, of_name in marks.items())
     return matrix_parts(found, "message / bytes", size_text, "Host overhead: the CPU time of a message. CPU "
-                        "availability: the share of the transfer's time that is left for work. ? not clear.")
+                        "availability: the share of an iteration (transfer and barrier) that is left for work; for "
+                        "small messages an upper bound. ? not clear.")
 
 
 def rate_matrix(tables):
@@ -160,8 +159,8 @@ def halo_matrix(tables):
 def noise_matrix(tables):
     pairs = tables.measured("noise", "slowdown_pct", scope="collective")
     return matrix_parts(numbers(tables, "noise", pairs, (Key("operation"),), lambda row: row.size("grain_us")),
-                    "operation", lambda work: f"{work:g} µs of work" if work else "no work",
-                    "Slowdown of a step of work and an operation by interruptions, in %.")
+                    "measured slowdown (%)", lambda work: f"{work:g} µs of work" if work else "no work",
+                    "Slowdown of a step, work and an operation, by interruptions.")
 
 
 def monitor_matrix(tables):

@@ -10,8 +10,8 @@ from commcost.result.tables import BASE, NEW
 from commcost.scorecard.scorecard import card_of
 
 FOOTER = ("Status: ok; budget (the time was up before the interval was as narrow as asked); max-size (no size took the "
-          "cutoff time); no-knee (no host overhead found in the time); FAIL (wrong data). 1 MB = 2^20 bytes, a double "
-          "has 8 bytes, NA: no value. Made by commcost. The .tsv files have all columns.")
+          "cutoff time); no-knee (no host overhead found in the time); FAIL (wrong data). 1 MB/s = 2^20 bytes/s, "
+          "1 GB/s = 2^30 bytes/s. A double has 8 bytes. NA: no value. Made by commcost. The .tsv files have all columns.")
 
 
 class Report:
@@ -37,7 +37,7 @@ class Report:
         settings = [change_sections.settings_section(self._best)] if self._best else []
         return Page(title, [Text(self.card.title), *answers, *self._changes, *settings,
                             *question_sections.sections_of(tables, drawn),
-                            report_sections.warnings_section(self.paths, tables, pictures_note),
+                            report_sections.warnings_section(tables, pictures_note),
                             report_sections.machine_section(tables)],
                     FOOTER, first_listed=1 + len(answers))
 

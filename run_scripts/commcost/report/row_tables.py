@@ -37,8 +37,12 @@ def table_of(entry, keys, rows):
     if any("status" in cells for row in rows for cells in row.launches + row.base):
         columns[Column("status")] = statuses
     common = f"In all rows: {', '.join(everywhere)}. " if everywhere else ""
-    kept = (f"Values are medians over {most} launches, ranges min–max." if most > 1
-            else "One launch: ranges are its confidence intervals, and launches differ by more.")
+    if any(len(row.launches) < most for row in rows):
+        kept = "Values are medians over the launches in column launches, ranges min–max. One launch: its interval."
+    elif most > 1:
+        kept = f"Values are medians over {most} launches, ranges min–max."
+    else:
+        kept = "One launch: ranges are its confidence intervals, and launches differ by more."
     return [Text(common + kept, small=True), grid_of(columns, rows=[
         (row.identity, "loses" if "FAIL" in status else "") for row, status in zip(rows, statuses)])]
 

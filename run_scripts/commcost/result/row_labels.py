@@ -5,6 +5,12 @@ import typing
 from commcost.words import is_number, size_text
 
 
+PUT_ENDS = {"all": "barrier", "images": "notification"}  # by the key sync
+# Labels of values that users write differently, by column and value.
+_VALUES = {("pattern", "MPI Send"): "MPI_Send", ("test_calls", "0"): "no MPI_Test",
+           **{("sync", sync): f"+ {end}" for sync, end in PUT_ENDS.items()}}
+
+
 class Key(typing.NamedTuple):
     """A column that distinguishes lines, rows or panels of a picture; % in the text is its value. An optional one is
     omitted if it distinguishes nothing."""
@@ -14,6 +20,8 @@ class Key(typing.NamedTuple):
     optional: bool = False
 
     def label(self, value):
+        if (self.column, value) in _VALUES:
+            return _VALUES[self.column, value]
         is_size = self.column == "cache_size" and is_number(value)
         return self.text.replace("%", size_text(float(value)) if is_size else value, 1)
 
@@ -33,7 +41,8 @@ class Labels:
     def of(self, row):
         parts = [(key, row.get(key.column, "NA")) for key in self._keys]
         return ", ".join(key.label(value) for key, value in parts if not key.optional or (
-            value != "NA" and len(self._values[key.column, self._required(row)]) > 1)).replace('"', "'")
+            value != "NA" and len(self._values[key.column, self._required(row)]) > 1)).replace(", + ", " + ").replace(
+                '"', "'")
 
 
 # Texts of keys of any benchmark.

@@ -8,5 +8,6 @@
     fact_lines        a line, and values with their units
     card_title        the head line: machine, MPI library, launches, date
     caveats           limits of the answers
+    program_warnings  warnings and notes of programs and suite
     card_text         the scorecard as text
 """

@@ -51,7 +51,7 @@ COST_LINES = {
                     {"arrangement": "single", "pattern": "put"}),
     "lost": CostLine("Time lost to interruptions", SHARE, "noise", "stopped_pct", {"scope": "job"},
                      remedy="try leaving a processor free"),
-    "source": CostLine("Interruptions {when}, {ranks}", TIME_US, "noise", "stop_us", {"scope": "source"}),
+    "source": CostLine("Length of interruptions {when}, {ranks}", TIME_US, "noise", "stop_us", {"scope": "source"}),
     "slowdown": CostLine("Slowdown of {operation}{work}", SHARE, "noise", "predicted_pct", {"scope": "collective"}),
     "monitor": CostLine("Monitoring overhead of a call, at most", TIME_NS, "monitor_overhead", "added_ns",
                         {"mode": "on"}),
@@ -66,7 +66,7 @@ TIME_LINES = (
     (CostLine("{call}, from start to completion", TIME_S, "mpirtmon", "total_s"), ("coll",), 1))
 
 # Notes on costs.
-FASTEST, NONE_FASTEST, NEXT_FASTEST = "fastest: {}", "no {} clearly best", "{}, next best {}"
+FASTEST, NONE_FASTEST, NEXT_FASTEST = "fastest: {}", "{}; no {} clearly best", "{}, next best"
 SOME_LAUNCHES, NO_KNEE = "from {} of {} launches", "no launch found it"
 NO_CAUSE, OF_THE_TIME = "no single cause", "{} of the time"
 PREDICTED, LAST_RANK, DISTURBED = "predicted from interruptions", "rank {} came last most often", "disturbed"
@@ -86,11 +86,11 @@ NOT_RETIMED, CHANGING = "suspects were not timed again", "launches name differen
 
 # Answers: {} is one or several MPI calls, methods or numbers.
 GAIN_LINES = {"collective": "{}", "message": "{} + work + MPI_Wait", "halo": "Non-blocking halo exchange, {}",
-              "partitioned": "MPI_Psend_init with {} partitions", "work": "Work during {}",
+              "partitioned": "MPI_Psend_init with {} partitions", "work": "Work during {} + barrier",
               "test": "MPI_Test during {}", "persistent": "{} instead of new requests",
-              "put": "MPI_Put instead of {}"}
+              "put": "Put + {} vs. MPI_Send"}
 ALL_SIZES, SOME_SIZES = "all sizes", "some sizes"
-SAVES, HIDES, AVAILABLE = "saves {}", "hides {}", "CPU availability {}"
+SAVES, HIDES, AVAILABLE = "saves {}", "hides {}", "{} free"
 WITH_CALLS, LITTLE = " with {} call{}", "less than {} %"
 EVEN_NOTE, NO_NOTE = "no difference", "saves nothing"
 MORE_TIME, TIMES_AS_LONG = "up to {} % more time", "up to {} × the time"
@@ -100,5 +100,6 @@ DISAGREE, TOO_FEW = "launches disagree", "needs more launches"
 MORE_KEYS = "Results differ in {}: {} of {} combinations shown, all with report.sh"
 WRONG_DATA = "{} wrong data, first {} ({}): try another version of the MPI library"
 LOST_TIME = "{} of {} lost more than {} % of the time to interruptions: rerun on a quiet machine"
+PROGRAM_WARNINGS = "{}: see \"Warnings\" on the page of report.sh"
 UNSTEADY = "{} of {} vary more than {} × between launches: rerun on a quiet machine"
 DECIDE = "To decide \"not clear\"{}:\n{}"

@@ -10,7 +10,7 @@ from commcost.scorecard.fact_lines import NO_BREAK
 from commcost.words import cut
 
 LABEL = 46     # letters of a label; the rest stands below
-CELL = 26      # of the columns behind the label, except the last
+CELL = 28      # of the columns behind the label, except the last
 
 
 def text_of(card):

@@ -1,10 +1,9 @@
-"""Limits of the answers: failed settings, wrong data, disturbances, too few launches."""
+"""Limits of the answers: failed settings, wrong data, disturbances, too few launches, warnings."""
 
 from commcost.compare import best_setting
 from commcost.result.intervals import LAUNCHES_ENOUGH
-from commcost.result.row_labels import named_keys
 from commcost.result.tables import NEW
-from commcost.scorecard import card_table
+from commcost.scorecard import card_table, program_warnings
 from commcost.scorecard.card_title import HOSTS, launches_of, seconds_of
 from commcost.suite import suite_options
 from commcost.words import UNSURE, counted, duration_text, listed
@@ -15,17 +14,14 @@ VARIANTS = 8   # of rows that differ in keys which no question knows
 
 
 def caveats_of(tables, parts, lost):
-    """Yields sentences about failed settings, wrong data, disturbances, and what would make answers clear."""
+    """Yields sentences about failed settings, wrong data, disturbances, what would make answers clear, and warnings."""
     yield from best_setting.failures(tables.paths[NEW])
     variants = tables.variants()
     if len(variants) > VARIANTS:
         keys = dict.fromkeys(key for keys, _ in variants for key in keys)
         yield card_table.MORE_KEYS.format(listed(keys, HOSTS), VARIANTS, len(variants))
     rows = [(kind, row) for kind in tables.kinds() for row in tables.rows(kind)]
-    wrong = [row for _, row in rows if any(cells.get("status") == "FAIL" for cells in row.launches)]
-    if wrong:
-        yield card_table.WRONG_DATA.format(counted(len(wrong), "result has", "results have"),
-                                           wrong[0].identity.rpartition("-")[0], named_keys(wrong[0]))
+    yield from program_warnings.wrong_data(row for _, row in rows)
     judged = sum(kind != "noise" for kind, _ in rows)
     if lost:
         yield card_table.LOST_TIME.format(len(lost), counted(judged, "result"), LOST_PCT)
@@ -42,3 +38,6 @@ def caveats_of(tables, parts, lost):
         seconds = seconds_of(tables) * (runs - launches) / launches
         yield card_table.DECIDE.format(f" ({duration_text(seconds)})" if seconds else "",
                                        suite_options.resume_command(tables.paths[NEW], f"--runs={runs}"))
+    warnings = program_warnings.warnings_of(tables)
+    if warnings:
+        yield card_table.PROGRAM_WARNINGS.format(counted(len(warnings), "warning"))

@@ -7,6 +7,7 @@ import re
 
 from commcost.result import benchmarks, rank_hosts
 from commcost.result.intervals import THRESHOLD_PCT, is_above, measured
+from commcost.result.row_labels import PUT_ENDS
 from commcost.result.tables import NEW
 from commcost.scorecard import card_table
 from commcost.scorecard.card_table import COST_LINES, FAULTS
@@ -16,7 +17,6 @@ from commcost.words import UNSURE, counted, is_number
 LARGE_BYTES = 1 << 16  # from where on a message has a bandwidth
 BOXES = 3              # lines about halo exchanges
 SOURCES = 3            # lines about what interrupts ranks
-PUT_ENDS = {"all": "barrier", "images": "notification"}
 
 
 def pairs_of(tables, cost):
@@ -55,14 +55,14 @@ def lines_of_best(cost, named, more=False, **fields):
     rivals = [other for other, (row, _) in others
               if not is_better(*((row, best[0]) if more else (best[0], row)), cost.column)]
     if len(rivals) > 1:
-        note = card_table.NONE_FASTEST.format(cost.way)
+        note = card_table.NONE_FASTEST.format(name, cost.way)
     elif others:
         note = card_table.FASTEST.format(" or ".join([name, *rivals]))
     else:
         note = name
     yield line_of(cost, best, note, **fields)
     if others and not rivals:
-        label = card_table.NEXT_FASTEST.format(cost.label.partition(",")[0], cost.way)
+        label = card_table.NEXT_FASTEST.format(cost.label.format(**fields))
         yield line_of(cost, others[0][1], others[0][0], label=label)
 
 
@@ -144,8 +144,13 @@ def put(tables):
     pairs = pingpong_pairs(tables, COST_LINES["put"])
     smallest = [pair for pair in pairs if pair[0].keys["blksize"] == pairs[0][0].keys["blksize"]]
     for pair in sorted(smallest, key=lambda pair: pair[1].value)[:1]:
-        yield line_of(COST_LINES["put"], pair, end=PUT_ENDS.get(pair[0].keys["sync"], "flush"),
+        yield line_of(COST_LINES["put"], pair, end=put_end(pair[0]),
                       size=size_text(bytes_of(pair[0])))
+
+
+def put_end(row):
+    """The synchronisation that ends a put of pingpong."""
+    return PUT_ENDS.get(row.keys["sync"], "flush")
 
 
 # ---- collectives, halo exchanges -----------------------------------------------------------------
@@ -192,8 +197,8 @@ def box_text(box):
 def method_of(row):
     """The method of a halo exchange, with its synchronisation or form where that isn't usual."""
     method, sync, form = row.keys["method"], row.keys.get("sync", "NA"), row.keys.get("form", "nonblocking")
-    more = [word for word in (sync, form) if word not in ("NA", "none", "nonblocking", method)]
-    return method + (f" ({', '.join(more)})" if more else "")
+    end = f" + {PUT_ENDS[sync]}" if sync in PUT_ENDS else ""
+    return method + end + (f" ({form})" if form not in ("NA", "nonblocking", method) else "")
 
 
 # ---- noise ---------------------------------------------------------------------------------------

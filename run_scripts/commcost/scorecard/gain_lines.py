@@ -20,6 +20,7 @@ YES, PARTLY, EVEN, NO = "yes", "partly", "even", "no"
 LOSES = "loses"  # of a size, for which the answer is no
 ANSWERS = YES, PARTLY, EVEN, NO, UNSURE
 LINES = 12           # from which on lines leave out sizes
+PLACE = 28           # letters of the sizes of an answer; more are "some sizes"
 MANY = 8             # sizes, of which one alone may be chance
 HIDES_PCT, BARE_PCT = 50, 10  # of an operation's time: the least share that is worth it, and the most that isn't
 
@@ -42,12 +43,16 @@ class Size(typing.NamedTuple):
 
 
 class Answer(typing.NamedTuple):
-    """An answer about something of a family, and the Sizes for which it holds, of all sizes."""
+    """An answer about something of a family, and the runs of Sizes for which it holds, of all sizes."""
 
     family: str  # of GAIN_LINES
     name: str
-    sizes: list
+    runs: list
     every: list
+
+    @property
+    def sizes(self):
+        return [size for run in self.runs for size in run]
 
     @property
     def verdict(self):
@@ -58,29 +63,35 @@ class Answer(typing.NamedTuple):
     @property
     def place(self):
         """The sizes in words."""
-        first, last = self.sizes[0], self.sizes[-1]
-        if first is last and (len(self.every) == 1 or self.verdict != UNSURE) or not first.where:
-            return first.where
+        if len(self.every) == 1 or not self.every[0].where:
+            return self.every[0].where
         if len(self.sizes) == len(self.every):
             return card_table.ALL_SIZES
-        if self.verdict == UNSURE:
-            return card_table.SOME_SIZES
+        text = ", ".join(map(self.run_text, self.runs))
+        return card_table.SOME_SIZES if self.verdict == UNSURE or len(text) > PLACE else text
+
+    def run_text(self, run):
+        first, last = run[0], run[-1]
+        if first is last:
+            return first.where
         if last is self.every[-1]:
             return f"from {first.where}"
         return f"to {last.where}" if first is self.every[0] else f"{first.where}–{last.where}"
 
 
 def answers_of(family, name, sizes):
-    """The Answers of verdicts by size: yes at the most sizes in a row, and no; without either the answer at the most
-    sizes. One size of many is no answer."""
+    """The Answers of verdicts by size: yes and no, each with all of its sizes; without either the answer at the most
+    sizes in a row. One size of many is no answer."""
     runs = [list(run) for _, run in itertools.groupby(
         sizes, lambda size: NO if size.verdict in (EVEN, LOSES) else size.verdict)]
     enough = [run for run in runs if len(run) > 1 or len(sizes) < MANY]
     yes, no = ([run for run in enough if any(size.verdict in verdicts for size in run)]
                for verdicts in ((YES,), (NO, LOSES)))
+    if no:
+        no = [run for run in enough if run[0].verdict in (NO, EVEN, LOSES)]
     # Of those with the most sizes the last.
-    return [Answer(family, name, max(reversed(some), key=len), sizes)
-            for some in ((yes, no) if yes or no else (runs,)) if some]
+    others = [] if yes or no else [max(reversed(runs), key=len)]
+    return [Answer(family, name, several, sizes) for several in (yes, no, others) if several]
 
 
 def gains(tables):
@@ -108,16 +119,14 @@ def gain_text(verdict, sizes):
     if verdict == UNSURE:
         are_enough = all(size.launches >= LAUNCHES_ENOUGH for size in sizes)
         return card_table.DISAGREE if are_enough else card_table.TOO_FEW
-    if verdict in (EVEN, NO) and all(size.is_bare for size in sizes):
-        return (sizes[0].share or card_table.HIDES).format(card_table.LITTLE.format(BARE_PCT))
-    if verdict == EVEN:
-        return card_table.EVEN_NOTE
-    if verdict == NO:
+    if verdict in (EVEN, NO):
         most = max((-size.saved_pct for size in sizes if size.verdict == LOSES), default=None)
-        if most is None:
-            return card_table.NO_NOTE
-        return (card_table.MORE_TIME.format(f"{most:.0f}") if most < 100 else
-                card_table.TIMES_AS_LONG.format(times_text(1 + most / 100)))
+        if most is not None:
+            return (card_table.MORE_TIME.format(f"{most:.0f}") if most < 100 else
+                    card_table.TIMES_AS_LONG.format(times_text(1 + most / 100)))
+        if all(size.is_bare for size in sizes):
+            return (sizes[0].share or card_table.HIDES).format(card_table.LITTLE.format(BARE_PCT))
+        return card_table.EVEN_NOTE if verdict == EVEN else card_table.NO_NOTE
     low, high = (f"{end(size.saved_pct for size in sizes):.0f}" for end in (min, max))
     calls = ", ".join(dict.fromkeys(size.calls for size in sizes))
     share = f"{low if low == high else f'{low}–{high}'} %"
@@ -284,7 +293,7 @@ def persistent(tables):
 
 
 def work_during_messages(tables):
-    """The CPU availability during a transfer."""
+    """The share of transfer and barrier in which the processor can work (mpi_overhead's avail(%))."""
     for cost, name in ((COST_LINES["send"], "MPI_Isend"), (COST_LINES["receive"], "MPI_Irecv")):
         pairs = cost_lines.values_of_direction(tables, "avail(%)", cost.keys["direction"])
         yield "work", name, [share_size(size_text(row.size("msgsize")), row, share, card_table.AVAILABLE)
@@ -292,7 +301,7 @@ def work_during_messages(tables):
 
 
 def put(tables):
-    """A put, with what tells its partner, against a send: by the fastest of several ways to put."""
+    """A put and the barrier or notification that ends it, against a send."""
     sends = {row.keys["blksize"]: row for row, _ in cost_lines.pingpong_pairs(tables, COST_LINES["latency"])}
     ways = {}
     for row, _ in cost_lines.pingpong_pairs(tables, COST_LINES["put"]):
@@ -301,8 +310,9 @@ def put(tables):
         if saved:
             size = Size(size_text(cost_lines.bytes_of(row)), row, verdict_on(saved, THRESHOLD_PCT), saved.value,
                         saved.launches)
-            ways.setdefault(row.keys["blksize"], []).append(size)
-    yield "put", "MPI_Send", list(map(best_of, ways.values()))
+            ways.setdefault(cost_lines.put_end(row), []).append(size)
+    for end, sizes in ways.items():
+        yield "put", end, sizes
 
 
 QUESTIONS = (nonblocking, work_during_messages, mpi_test, persistent, put)

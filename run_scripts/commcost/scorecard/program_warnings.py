@@ -1,0 +1,76 @@
+"""Warnings and notes of the programs and of the suite, as Items of the page."""
+
+import re
+
+from commcost.result.row_labels import named_keys
+from commcost.result.tables import BASE
+from commcost.scorecard import card_table
+from commcost.suite import suite_folder
+from commcost.words import counted, listed
+
+NAMES_SHOWN = 12    # results that a warning names
+
+
+def warnings_of(tables):
+    """Items: launches without a result, warnings of the programs, and files that were left out."""
+    failed = [item for path in tables.paths.values() for item in failed_launches(path)]
+    return failed + causes(tables, "warning") + tables.left
+
+
+def wrong_data(rows):
+    """Yields the caveat about rows with wrong data."""
+    wrong = [row for row in rows if any(cells.get("status") == "FAIL" for cells in row.launches)]
+    if wrong:
+        yield card_table.WRONG_DATA.format(counted(len(wrong), "result has", "results have"),
+                                           wrong[0].identity.rpartition("-")[0], named_keys(wrong[0]))
+
+
+def remarks_of(table, kind):
+    """The texts of a file's remarks of a kind, and its own defects."""
+    texts = [re.sub("^run [0-9]+: ", "", remark.text) for remark in table.remarks
+             if remark.kind == kind and not is_wrong_for_users(remark)]
+    if kind == "warning":
+        texts += [f"{remark.text} (programs that use it get wrong data)" for remark in table.remarks
+                  if is_wrong_for_users(remark)]
+        texts += ["wrong data: rows with status FAIL" for row in table.rows if row.get("status") == "FAIL"]
+        texts += ["the result was cut off (no # end: line): rows are missing, and the last one may be broken"
+                  ] if table.is_cut_off else []
+    return texts
+
+
+def is_wrong_for_users(remark):
+    """True of a note on times that are right, although users' programs get wrong data."""
+    return "mixes up opposite faces" in remark.text
+
+
+def causes(tables, kind):
+    """Items: all remarks of a kind, those that differ in numbers only as one."""
+    found = {}
+    for table in tables.tables:
+        name = table.name + (" (base)" if table.side == BASE else "")
+        for text in remarks_of(table, kind):
+            texts, results = found.setdefault(re.sub(r"[0-9]+(\.[0-9]+)?", "0", text), ({}, {}))
+            texts[text] = max(map(float, re.findall(r"([0-9]+(?:\.[0-9]+)?) %", text)), default=0.0)
+            results[name] = results.get(name, 0) + 1
+    return [cause_of(*cause) for cause in found.values()]
+
+
+def cause_of(texts, results):
+    """One Item for texts that differ in numbers only: shows the worst, and counts results. `texts`: the largest
+    percentage of each; `results`: how often each has one."""
+    total = sum(results.values())
+    also = f" ({total} times, with different numbers)" if len(texts) > 1 else ""
+    names = [name + (f" ({count} times)" if count > 1 and not also else "") for name, count in results.items()]
+    return f"{max(texts, key=texts.get)}{also}\n{listed(names, NAMES_SHOWN + 1)}"
+
+
+def failed_launches(path):
+    """Items about launches of a suite's folder that have no result, a program each, in a setting if some are varied."""
+    failed, settings = {}, suite_folder.Folder(path).settings()
+    for (run, name), result in suite_folder.Folder(path).last_results().items():
+        if result == "failed":
+            failed.setdefault(name, []).append(run)
+    called = {name: f"{name} ({settings[name]})" if name in settings else name for name in failed}
+    return [f"{called[name]}: {counted(len(runs), 'launch', 'launches')} failed and "
+            f"{'is' if len(runs) == 1 else 'are'} missing here\nruns/{runs[0]}/{name}.log has the reason"
+            for name, runs in failed.items()]
