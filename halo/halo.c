@@ -211,8 +211,8 @@ static void write_row(const struct halo *halo, struct halo_row *row)
 
 const struct bc_program halo_program = {
     .name = "halo",
-    .summary = "Measures a 3D halo swap in a periodic grid of processes, by put, get, messages\n"
-               "of several kinds, and shared memory.",
+    .summary = "Measures a 3D halo exchange in a periodic grid of processes, by puts, gets,\n"
+               "messages, a neighbourhood collective, and shared memory.",
     .placement = "put, get and shared window: " BC_IN_WINDOWS "; other methods: " BC_ON_PAGES,
     .options = {halo_options, HALO_OPTIONS},
     .defaults = &halo_default_parameters,

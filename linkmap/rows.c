@@ -146,10 +146,12 @@ static void note_verdicts(const struct linkmap *linkmap, const struct linkmap_ro
     const struct linkmap_map *const map = &row->verdicts.map;
     const int bytes = row->links.bytes, visits = row->links.times.visits;
     const int unknown = count_unknown(&row->verdicts);
-    if (map->groups > 1)
-        bc_output_remark(output, LINKMAP_NOTE_GROUPS, bytes, map->expected_ns[0][0] * 1e-3,
-                         map->expected_ns[1][1] * 1e-3, map->expected_ns[0][1] * 1e-3,
+    if (map->groups > 1) {
+        bc_output_remark(output, LINKMAP_NOTE_WITHIN_GROUPS, bytes, map->expected_ns[0][0] * 1e-3,
+                         map->expected_ns[1][1] * 1e-3);
+        bc_output_remark(output, LINKMAP_NOTE_BETWEEN_GROUPS, bytes, map->expected_ns[0][1] * 1e-3,
                          map->expected_ns[1][0] * 1e-3);
+    }
     if (row->verdicts.resolution > COARSE)
         bc_output_remark(output, LINKMAP_NOTE_COARSE, bytes, 100.0 * row->verdicts.resolution);
     if (visits < VISITS_MIN)

@@ -10,13 +10,15 @@
 
 #define LINKMAP_WARNING_UNWRITABLE "warning", "--exclude: %.200s: cannot be written: %s"
 
-/* Two times within groups, and two between them. */
-#define LINKMAP_NOTE_GROUPS                                                                        \
-    "note", "%d bytes: two groups: a link takes %.3f, %.3f us within them, %.3f, %.3f us between"
+/* The times within the first and the second group. */
+#define LINKMAP_NOTE_WITHIN_GROUPS "note", "%d bytes: links within two groups take %.3f and %.3f us"
+
+/* The times from the first group to the second, and back. */
+#define LINKMAP_NOTE_BETWEEN_GROUPS                                                                \
+    "note", "%d bytes: links between the two groups take %.3f us one way, %.3f us the other way"
 
 #define LINKMAP_NOTE_COARSE                                                                        \
-    "note", "%d bytes: times vary, by routes or load: only links that take %.0f %% longer are "    \
-            "suspected"
+    "note", "%d bytes: times vary (routes or load), so only links slower by %.0f %% are suspects"
 
 #define LINKMAP_WARNING_FEW_VISITS                                                                 \
     "warning", "%d bytes: verdicts rest on %d visit%s: use more --visits, --samples or --max-time"

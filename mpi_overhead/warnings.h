@@ -2,11 +2,13 @@
 #pragma once
 
 #define OVERHEAD_NOTE_ONE_NODE                                                                     \
-    "note", "the reported pair, ranks 0 and %d, is on one node: --all-pairs reports all of them"
+    "note",                                                                                        \
+        "the reported pair, ranks 0 and %d, is on one node: use --all-pairs to report every pair"
 
 /* The next three are for a row whose status is no-knee. */
 #define OVERHEAD_NOTE_NO_KNEE                                                                      \
-    "note", "row %lld: no amount of work exceeded the transfer in its time: raise --max-time"
+    "note", "row %lld: no knee: no amount of work that was tried exceeded the transfer: raise "    \
+            "--max-time"
 
 #define OVERHEAD_NOTE_BASE_ROSE "note", "row %lld: base_t rose with the work: lower --bthresh"
 

@@ -6,14 +6,15 @@
 
 /* --min-stop, and what counts. */
 #define NOISE_WARNING_MIN_STOP                                                                     \
-    "warning", "the clock is too coarse for %.2f us: interruptions count from %.2f us on"
+    "warning",                                                                                     \
+        "the clock is too coarse for --min-stop=%.2f us: only interruptions from %.2f us on count"
 
 #define NOISE_NOTE_NO_PREDICTION "note", "no predicted_pct: ranks share processors"
 
 #define NOISE_NOTE_HOSTS "note", "source %s %s is on %s"
 
 #define NOISE_WARNING_USUAL_STEPS                                                                  \
-    "warning", "%s, grain_us %lld: slowdown_pct is too low: usual steps are interrupted"
+    "warning", "%s, grain_us %lld: slowdown_pct is too low: even typical steps are interrupted"
 
 #define NOISE_WARNING_MANY_STEPS                                                                   \
     "warning", "%s, grain_us %lld: slowdown_pct is too low: %.0f %% of steps are interrupted"
@@ -21,4 +22,5 @@
 #define NOISE_NOTE_NO_SLOWDOWN                                                                     \
     "note", "%s, grain_us %lld: no slowdown_pct: few or short steps: raise --max-time or --grain"
 
-#define NOISE_WARNING_LIST_FULL "warning", "a rank is watched until it was interrupted %d times"
+#define NOISE_WARNING_LIST_FULL                                                                    \
+    "warning", "a rank was interrupted %d times: later interruptions aren't counted"

@@ -256,8 +256,8 @@ static bool probe(struct overlap_halo *halo, struct bc_run *run, struct bc_error
 
 const struct bc_program overlap_halo_program = {
     .name = "overlap_halo",
-    .summary = "Measures how much work fits under a 3D halo swap in a periodic grid of\n"
-               "processes, and what that gains against the same swap by blocking calls.\n"
+    .summary = "Measures how much work fits under a 3D halo exchange in a periodic grid of\n"
+               "processes, and what that gains against the same exchange by blocking calls.\n"
                "Needs at least 2 processes.",
     .placement = BC_ON_PAGES,
     .own_options = {own_options, sizeof own_options / sizeof *own_options},

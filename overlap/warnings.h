@@ -44,11 +44,11 @@
 #define OVERLAP_NOTE_METHOD_MISSING "note", "no %s: this MPI library has no such function"
 
 /* A method, and the form that it lacks. */
-#define OVERLAP_NOTE_OTHER_FORM "note", "no rows of %s: the method isn't %s"
+#define OVERLAP_NOTE_OTHER_FORM "note", "no rows of %s: it has no %s form"
 
 /* The number, and an "s" or an empty text. */
 #define OVERLAP_NOTE_PARTITIONS                                                                    \
     "note", "%lld partition%s: the default number does not divide the requested sizes"
 
 /* The judgement, the share, the size, and the effect of calls. */
-#define OVERLAP_NOTE_PROGRESS "note", "%s: work hides %.0f %% of %.0f bytes%s"
+#define OVERLAP_NOTE_PROGRESS "note", "%s: work hides %.0f %% of an operation of %.0f bytes%s"

@@ -6,7 +6,7 @@
 
 /* The last text is a reason, or empty. */
 #define PINGPONG_NOTE_MAX_BLOCKS                                                                   \
-    "note", "many puts and gets: at most %lld blocks%s: --max-blocks=N sets it"
+    "note", "at most %lld blocks for many puts and gets%s: set --max-blocks"
 
 #define PINGPONG_NOTE_LEFT_OUT                                                                     \
     "note", "no %s: it needs an even number of at least 4 processes, got %d"

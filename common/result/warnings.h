@@ -6,8 +6,9 @@
  *
  *     bc_output_remark(output, BC_WARNING_INTERRUPTED, "SIGTERM");
  *
- * A text states one fact, with at most two numbers, in at most 100 characters; a remedy comes last.
- * Entries that begin with "note" also serve bc_output_meta: such a note is in full metadata only.
+ * A text states one fact, with at most two numbers beside the row's keys, in at most 100
+ * characters; a remedy comes last. Entries that begin with "note" also serve bc_output_meta: such a
+ * note is in full metadata only, and may have more facts and numbers.
  */
 #pragma once
 
@@ -19,9 +20,10 @@
 
 /* Ranks as bc_format_ranks writes them. */
 #define BC_WARNING_VARIABLES                                                                       \
-    "warning", "the variables of COMMCOST_VARIABLES differ on ranks %s: export them to all ranks"
+    "warning",                                                                                     \
+        "the variables named in COMMCOST_VARIABLES differ on ranks %s: export them to all ranks"
 
-/* Ranks of a node and its processors. Readers look for the first word. */
+/* The ranks of a node, and its processors. */
 #define BC_WARNING_OVERSUBSCRIBED                                                                  \
     "warning",                                                                                     \
         "oversubscribed: up to %d ranks on a node share at least %d processors: use fewer ranks"
@@ -38,7 +40,7 @@
 
 /* ---- disturbances ---------------------------------------------------------------------------- */
 
-/* Readers look for the beginning. */
+/* Scripts match "interrupted by "; don't change it. */
 #define BC_WARNING_INTERRUPTED "warning", "interrupted by %s"
 
 /* The share of the processors' time that a virtual machine's host took, and a rank of the node. */
@@ -82,7 +84,7 @@
 /* Numbers of the GPU and of all GPUs, its name and place, the driver, and the library's claim. */
 #define BC_NOTE_GPU "note", "rank 0 uses GPU %d of %d: %s, %s%s, %s driver %d; the MPI library %s"
 
-/* Readers look for the beginning. */
+/* Scripts match the text before %s; don't change it. */
 #define BC_NOTE_MEMORY_KINDS "note", "mpi_memory_alloc_kinds: %s"
 
 #define BC_WARNING_SHARED_GPU "warning", "%d ranks share a GPU: use one GPU a rank"

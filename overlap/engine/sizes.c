@@ -206,7 +206,7 @@ void overlap_note_fine_cuts(const struct overlap_state *overlap)
     const bool calls = overlap->parts_option == NULL;
     bc_output_remark(overlap->run->output, OVERLAP_NOTE_FINE_CUTS,
                      calls ? "--test-calls" : overlap->parts_option,
-                     calls ? "calls have none between them" : "parts have none");
+                     calls ? "calls have no work between them" : "parts have no work");
 }
 
 /* Returns the next size of a doubling sweep, which ends on the largest; 0 after it. */

@@ -643,7 +643,7 @@ class OneForAll(ContractCase):
                          *PROGRAMS["halo/halo"][0]],
                         env={**os.environ, "COMMCOST_VARIABLES": "MINE=", "MINE": "1", "OTHER": other_rank})
             assert done.returncode == 0, done.stderr
-            assert ("# warning: the variables of COMMCOST_VARIABLES differ on ranks 1: " in done.stdout) == warns
+            assert ("# warning: the variables named in COMMCOST_VARIABLES differ on ranks 1: " in done.stdout) == warns
 
     def test_row_of_samples(self):
         """The row's reference is the median of those in the file."""

@@ -30,7 +30,7 @@ class Usage(Case):
         """The number that the job has, with a note."""
         done = self.start(program, "--samples=1", "-c", "0", *options, ranks=ranks)
         assert {row["npeers"] for row in read_tsv(done.stdout)} == {str(peers)}
-        noted = f"note: {peers} peer{'s'[:peers > 1]}: the default, 6, needs more processes"
+        noted = f"note: {peers} peer{'s'[:peers > 1]} instead of the default 6, which needs more processes"
         assert (noted in done.stdout) == (peers < 6), done.stdout
 
     @each("program", [PROGRAM, RMA])
@@ -85,11 +85,11 @@ class Rows(Case):
         done = once("-c", "llc")
         if "last-level cache's size is unknown" in done.stderr:
             self.skipTest(done.stderr)
-        assert "# warning: flush" not in done.stdout
+        assert "# warning: flushing" not in done.stdout
         size = read_tsv(done.stdout)[0]["cache_size"]
         assert int(size) > 1 << 18
         # It is half as much again as the cache has.
-        assert "# warning: flush of " in once("-c", str(int(size) * 2 // 3 - 8)).stdout
+        assert "# warning: flushing " in once("-c", str(int(size) * 2 // 3 - 8)).stdout
         assert "# note: the caches are not flushed" in once("-c", "0").stdout
         assert read_tsv(once().stdout)[0]["cache_size"] == "16777216"
 

@@ -76,5 +76,5 @@ class Noise(Case):
         assert done.returncode == 0, done.stderr
         assert "# note: no predicted_pct: ranks share processors" in done.stdout
         assert of_scope(read_tsv(done.stdout), "collective")[0]["predicted_pct"] == "NA"
-        assert re.search(r"^# warning: barrier, grain_us 0: slowdown_pct is too low: usual steps are "
+        assert re.search(r"^# warning: barrier, grain_us 0: slowdown_pct is too low: even typical steps are "
                          r"interrupted", done.stdout, re.M), done.stdout

@@ -230,7 +230,7 @@ PUT, HALO, PARTITIONED = ("overlap/overlap_" + name for name in ("put", "halo", 
 
 # Of halo's methods those that bring right data with every MPI library.
 METHODS = "--methods=isend/irecv types,isend/irecv packed,persistent"
-FINE_CUTS = "the smallest sizes have too little work for --test-calls: some calls have none between them"
+FINE_CUTS = "the smallest sizes have too little work for --test-calls: some calls have no work between them"
 
 # Variables with which the model MPI moves data of an operation, in messages or one-sided.
 MOVES = {"isend": "MODEL_P2P", "irecv": "MODEL_P2P", "sendrecv": "MODEL_P2P", "halo": "MODEL_P2P",
@@ -341,7 +341,7 @@ class Forms(OverlapCase):
         left out."""
         said = self.overlap(f"--form={form}", "--local=2", *methods, "--samples=1", "--warmup=0",
                             collective="halo").stdout
-        notes = re.findall("# note: no rows of (.*): the method isn't (.*)\n", said)
+        notes = re.findall("# note: no rows of (.*): it has no (.*) form\n", said)
         assert notes == [(name, form) for name in left_out]
         if form == "persistent":
             assert "# note: neighbor_alltoallw" not in said

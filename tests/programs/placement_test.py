@@ -106,7 +106,7 @@ class TwoNodes(PlacementCase):
         assert {frozenset(pair) for pair in found.sent | {START_UP}} == {
             frozenset(pair) for pair in ((0, 4), (2, 1), (4, 3), (1, 0), (3, 2))}
         assert found.cells("ppn") == {"2"}
-        assert found.has("peers are 2 ranks apart, by node: 80 % of them on other nodes, the most: "
+        assert found.has("peers are 2 ranks apart, with ranks ordered by node: 80 % of them on other nodes, the most: "
                          "-n sets the distance"), found.notes
         assert found.has("single direction: 50 % of the pairs cross nodes")
 
@@ -114,12 +114,12 @@ class TwoNodes(PlacementCase):
         """The default puts all peers on the other node; another distance need not."""
         found = self.launched("msgrate/msgrate", *MSGRATE_ONCE)
         assert found.sent == both_ways((0, 1), (2, 3))
-        assert found.has("peers are 2 ranks apart, by node: 100 % of them on other nodes, the most: "
+        assert found.has("peers are 2 ranks apart, with ranks ordered by node: 100 % of them on other nodes, the most: "
                          "-n sets the distance"), found.notes
         assert found.has("single direction: 100 % of the pairs cross nodes")
         found = self.launched("msgrate/msgrate", "-n", "1", *MSGRATE_ONCE)
         assert found.sent == {(0, 2), (2, 1), (1, 3), (3, 0), (0, 1), (2, 3)}
-        assert found.has("peers are 1 ranks apart, by node: 50 % of them on other nodes"), found.notes
+        assert found.has("peers are 1 ranks apart, with ranks ordered by node: 50 % of them on other nodes"), found.notes
 
     def test_slowest_rank(self):
         """Of six ranks rank 2 is slow, which is in the second place; its partner, which waits for it,

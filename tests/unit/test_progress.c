@@ -64,27 +64,29 @@ TEST(judgements)
         } rows[5];        /* a size of 0 ends them */
         const char *note; /* a part of it */
     } cases[] = {
-        {{{MIB, 0, 90}}, "# note: asynchronous progress: work hides 90 % of 1048576 bytes\n"},
+        {{{MIB, 0, 90}},
+         "# note: asynchronous progress: work hides 90 % of an operation of 1048576 bytes\n"},
         /* Calls that hide more change nothing. */
         {{{MIB, 0, 90}, {MIB, 4, 99}}, "asynchronous progress: "},
         /* From a half on. */
         {{{MIB, 0, 49.9}}, "note: some asynchronous progress: "},
         /* By the number of calls that hides most, wherever its row is. */
         {{{MIB, 1, 30}, {MIB, 0, 5}, {MIB, 16, 95}, {MIB, 64, 60}},
-         "# note: progress in calls only: work hides 5 % of 1048576 bytes, 95 % with 16 calls of "
-         "MPI_Test\n"},
+         "# note: progress in calls only: work hides 5 % of an operation of 1048576 bytes, 95 % "
+         "with 16 calls of MPI_Test\n"},
         {{{MIB, 0, 10}, {MIB, 4, 29.9}},
-         "# note: little or no progress before the wait: work hides 10 % of 1048576 bytes, 30 % "
-         "with 4 calls of MPI_Test\n"},
+         "# note: little or no progress before the wait: work hides 10 % of an operation of "
+         "1048576 bytes, 30 % with 4 calls of MPI_Test\n"},
         {{{MIB, 0, 10}, {MIB, 8, 30.1}}, "progress in calls only: "}, /* 20 points more */
         {{{MIB, 0, 3}},
-         "# note: little or no progress before the wait: work hides 3 % of 1048576 bytes: try "
-         "--test-calls=0,4,16\n"},
+         "# note: little or no progress before the wait: work hides 3 % of an operation of 1048576 "
+         "bytes: try --test-calls=0,4,16\n"},
         {{{MIB, 0, 21}, {MIB, 1, 45}}, "note: some asynchronous progress, more in calls: "},
         {{{MIB, 0, 21}, {MIB, 1, 45}}, "1048576 bytes, 45 % with 1 call of MPI_Test\n"},
         {{{MIB, 0, 21}, {MIB, 1, 25}}, "note: some asynchronous progress: "},
         /* Where more is exposed than the operation takes alone. */
-        {{{MIB, 0, -30}, {MIB, 4, -20}}, " work hides 0 % of 1048576 bytes, 0 % with 4 calls"},
+        {{{MIB, 0, -30}, {MIB, 4, -20}},
+         " work hides 0 % of an operation of 1048576 bytes, 0 % with 4 calls"},
         {{{MIB, 0, -30}, {MIB, 4, -20}}, "little or no progress before the wait: "},
         /* Only large messages count, and only with a row without calls. */
         {{{8, 0, 90}, {OVERLAP_LARGE_BYTES - 8, 0, 90}}, ""},
@@ -93,7 +95,7 @@ TEST(judgements)
         /* The largest size counts. */
         {{{MIB, 0, 10}, {MIB / 2, 0, 90}}, "little or no progress"},
         {{{MIB, 0, 10}, {MIB, 4, 90}, {2 * MIB, 0, 21}},
-         "some asynchronous progress: work hides 21 % of 2097152 bytes"},
+         "some asynchronous progress: work hides 21 % of an operation of 2097152 bytes"},
         {{{0, 0, 0}}, ""},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
@@ -121,14 +123,15 @@ TEST(searched)
     };
     struct overlap_state overlap = no_rows();
     add(&overlap, &row, 90.0);
-    assert_string_equal(note(&overlap), "# note: progress in calls only: work hides 10 % of "
-                                        "1048576 bytes, 90 % with 16 calls of MPI_Test\n");
+    assert_string_equal(note(&overlap),
+                        "# note: progress in calls only: work hides 10 % of "
+                        "an operation of 1048576 bytes, 90 % with 16 calls of MPI_Test\n");
     row.test_calls = 0;
     overlap = no_rows();
     add(&overlap, &row, 10.0);
     assert_string_equal(note(&overlap),
-                        "# note: little or no progress before the wait: work hides 10 % of 1048576 "
-                        "bytes, no more with calls of MPI_Test\n");
+                        "# note: little or no progress before the wait: work hides 10 % of an "
+                        "operation of 1048576 bytes, no more with calls of MPI_Test\n");
 }
 
 static void serve(struct op_instance *operation) { (void)operation; }
@@ -155,7 +158,7 @@ TEST(one_variant_is_judged)
     add(&overlap, &row, 100.0);
     row.test_calls = 0;
     add(&overlap, &row, 100.0);
-    assert_non_null(strstr(note(&overlap), " work hides 0 % of 1048576 bytes"));
+    assert_non_null(strstr(note(&overlap), " work hides 0 % of an operation of 1048576 bytes"));
     assert_null(strstr(note(&overlap), "with 4 calls"));
 }
 
