@@ -30,7 +30,7 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Adds the rows of an operation and a type. An operation without elements has one row. */
+/* Adds a row for each size of an operation and a type, but one row if the operation has no data. */
 static void list_sizes(const struct collective *collective, const struct op_kind *kind,
                        enum op_type type)
 {
@@ -41,29 +41,31 @@ static void list_sizes(const struct collective *collective, const struct op_kind
         const int64_t bytes = kind->no_elements ? 0 : sizes->values[i];
         if (!bc_size_list_is_first(sizes, i))
             continue;
-        const char *const obstacle =
-            collective_too_large(kind, type, bytes, &collective->parameters, run);
-        if (obstacle != NULL)
+        const char *const why_too_large =
+            collective_why_too_large(kind, type, bytes, &collective->parameters, run);
+        if (why_too_large != NULL)
             bc_output_remark(run->output, COLLECTIVE_NOTE_TOO_LARGE, kind->name, (long long)bytes,
-                             obstacle);
+                             why_too_large);
         else
             *(struct collective_row *)bc_add_row(run) = (struct collective_row){
                 .kind = kind, .type = type, .elements = bytes / op_type_bytes(type)};
     }
 }
 
+/* Adds all rows. An operation without data has one row, not one for each type. */
 static void list_rows(const struct collective *collective)
 {
     const struct collective_parameters *const p = &collective->parameters;
     for (int k = 0; k < COLLECTIVE_KINDS; k++) {
         const struct op_kind *const kind = collective_kind(k);
-        const char *const lacks = collective_lacks(kind, p);
+        const char *const why_missing = collective_why_missing(kind, p);
         bool listed = false;
         if (!p->operations.chosen[k])
             continue;
-        if (lacks != NULL)
-            bc_output_remark(collective->run->output, COLLECTIVE_NOTE_LEFT_OUT, kind->name, lacks);
-        for (int type = 0; type < OP_TYPES && lacks == NULL; type++) {
+        if (why_missing != NULL)
+            bc_output_remark(collective->run->output, COLLECTIVE_NOTE_LEFT_OUT, kind->name,
+                             why_missing);
+        for (int type = 0; type < OP_TYPES && why_missing == NULL; type++) {
             if (!p->types.chosen[type] || (listed && kind->no_elements))
                 continue;
             list_sizes(collective, kind, (enum op_type)type);
@@ -104,7 +106,7 @@ static void prepare(const struct collective *collective, const struct collective
     if (rotates(collective, row))
         op_set_root(operation, (int)(row->operations % run->job.ranks));
     if (run->settings.check)
-        op_poison(operation);
+        op_prepare_check(operation);
     else
         op_refill(operation);
 }

@@ -46,12 +46,14 @@ bool collective_reduces(const struct op_kind *kind);
 
 /* Returns the reason for having no rows of an operation; NULL: there are rows. Local, the same on
    all ranks. */
-const char *collective_lacks(const struct op_kind *kind, const struct collective_parameters *p);
+const char *collective_why_missing(const struct op_kind *kind,
+                                   const struct collective_parameters *p);
 
 /* Returns the limit that blocks of `bytes` bytes exceed; NULL: they fit. Local, the same on all
    ranks. */
-const char *collective_too_large(const struct op_kind *kind, enum op_type type, int64_t bytes,
-                                 const struct collective_parameters *p, const struct bc_run *run);
+const char *collective_why_too_large(const struct op_kind *kind, enum op_type type, int64_t bytes,
+                                     const struct collective_parameters *p,
+                                     const struct bc_run *run);
 
 /* Returns the bytes on a rank's device for the buffers of the operation that needs most. Local, the
    same on all ranks. */
@@ -82,7 +84,7 @@ enum collective_quantity {
     COLLECTIVE_QUANTITIES
 };
 
-/* Runs without a staged counterpart use the first COLLECTIVE_STAGED. */
+/* Runs without a staged counterpart use only the quantities before COLLECTIVE_STAGED. */
 extern const struct bc_quantities collective_quantities;
 
 /* A row: its keys, and state kept between visits. */

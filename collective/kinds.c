@@ -41,7 +41,8 @@ bool collective_reduces(const struct op_kind *kind)
            kind->receive.values == OP_SUM_UP_TO_ME || kind->receive.values == OP_SUM_BELOW_ME;
 }
 
-const char *collective_lacks(const struct op_kind *kind, const struct collective_parameters *p)
+const char *collective_why_missing(const struct op_kind *kind,
+                                   const struct collective_parameters *p)
 {
     if (kind->no_elements && (!bc_memory_is_host(p->memory.of) || p->buffers == BC_BUFFERS_NEW))
         return "it has no buffers";
@@ -67,24 +68,26 @@ static double bytes_of(const struct op_kind *kind, const struct op_shape *shape,
     return op_bytes(kind, shape) * (p->in_place ? 2.0 : 1.0);
 }
 
-/* A new buffer is allocated before the old buffer is freed. */
+/* Returns the extra buffers: --buffers=new allocates a buffer before it frees the old one. */
 static double renewed(const struct collective_parameters *p)
 {
     return p->buffers == BC_BUFFERS_NEW ? 1.0 : 0.0;
 }
 
-const char *collective_too_large(const struct op_kind *kind, enum op_type type, int64_t bytes,
-                                 const struct collective_parameters *p, const struct bc_run *run)
+const char *collective_why_too_large(const struct op_kind *kind, enum op_type type, int64_t bytes,
+                                     const struct collective_parameters *p,
+                                     const struct bc_run *run)
 {
     const struct op_shape shape = shape_of(type, bytes, run);
-    /* With --memory also images, pinned buffers, and their images. */
+    /* With --memory also pinned buffers, and each buffer's image: the copy in host memory that is
+       filled and verified. */
     const double times = (bc_memory_is_host(p->memory.of) ? 1.0 : 4.0) + renewed(p);
     if (bytes_of(kind, &shape, p) * times > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
         return "memory";
     return op_passing_of(kind, &shape) == OP_BEYOND ? "the counts of this MPI library" : NULL;
 }
 
-/* A device holds each buffer, its image, and the image of the pinned buffer. */
+/* A device holds each buffer, a copy of its image, and a copy of the pinned buffer's image. */
 double collective_device_bytes(const struct collective_parameters *p, const struct bc_run *run)
 {
     double max_bytes = 0.0;
@@ -94,9 +97,9 @@ double collective_device_bytes(const struct collective_parameters *p, const stru
                 const struct op_kind *const kind = kinds[k];
                 const struct op_shape shape = shape_of((enum op_type)type, p->sizes.values[i], run);
                 if (p->operations.chosen[k] && p->types.chosen[type] &&
-                    collective_lacks(kind, p) == NULL &&
-                    collective_too_large(kind, (enum op_type)type, p->sizes.values[i], p, run) ==
-                        NULL)
+                    collective_why_missing(kind, p) == NULL &&
+                    collective_why_too_large(kind, (enum op_type)type, p->sizes.values[i], p,
+                                             run) == NULL)
                     max_bytes = fmax(max_bytes, (3.0 + renewed(p)) * bytes_of(kind, &shape, p));
             }
     return max_bytes;

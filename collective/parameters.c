@@ -57,9 +57,9 @@ static bool fit_size(const struct collective_parameters *p, const struct bc_run 
                             (long long)bytes, op_type_names[type], (long long)unit);
     for (int k = 0; k < COLLECTIVE_KINDS && bc_option_given(&run->options, "sizes"); k++) {
         const struct op_kind *const kind = collective_kind(k);
-        const char *const obstacle = collective_too_large(kind, type, bytes, p, run);
-        if (p->operations.chosen[k] && !kind->no_elements && collective_lacks(kind, p) == NULL &&
-            obstacle != NULL)
+        const char *const obstacle = collective_why_too_large(kind, type, bytes, p, run);
+        if (p->operations.chosen[k] && !kind->no_elements &&
+            collective_why_missing(kind, p) == NULL && obstacle != NULL)
             return bc_error_set(error,
                                 "--sizes: %s of %lld bytes with %d processes does not fit into %s: "
                                 "use a smaller size",
@@ -92,7 +92,7 @@ bool collective_fit(void *state, struct bc_run *run, struct bc_error *error)
         if (!p->operations.chosen[k])
             continue;
         name = collective_kind_name(k);
-        lacks = collective_lacks(collective_kind(k), p);
+        lacks = collective_why_missing(collective_kind(k), p);
         any = any || lacks == NULL;
         any_sized = any_sized || (lacks == NULL && !collective_kind(k)->no_elements);
     }

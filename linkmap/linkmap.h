@@ -47,9 +47,9 @@ enum { LINKMAP_HOST_LENGTH = 256 };
 /* The host of a point. */
 struct linkmap_host {
     char name[LINKMAP_HOST_LENGTH];
-    char label[BC_CELL_LENGTH]; /* what the point is called: HOST, or HOST:RANK */
-    int rank;                   /* the point's, in MPI_COMM_WORLD */
-    bool is_slow;               /* the point, with any message size */
+    char label[BC_CELL_LENGTH]; /* the point's name: HOST, or HOST:RANK */
+    int rank;                   /* the point's rank in MPI_COMM_WORLD */
+    bool is_slow;               /* the host or rank is slow at some message size */
 };
 
 struct linkmap {
@@ -59,7 +59,7 @@ struct linkmap {
     struct linkmap_points points;
     struct linkmap_host *hosts; /* of the points; NULL on all ranks but rank 0 */
     int judged;                 /* sizes that have verdicts */
-    double again_end_s;         /* when timing suspects again must end; rank 0 */
+    double again_end_s;         /* when re-timing suspect links must end; rank 0 */
 };
 
 /* The links of a point that brought wrong data: their number, and the first partner behind the
@@ -74,10 +74,10 @@ struct linkmap_row {
     struct linkmap_times medians; /* of each point's links, and last of these medians; rank 0 */
     bool is_judged;
     struct linkmap_verdicts verdicts;
-    struct linkmap_wrong *wrong;  /* by point; rank 0, NULL where data isn't verified */
+    struct linkmap_wrong *wrong;  /* indexed by point; rank 0, NULL if data isn't verified */
     const char *status;           /* of its rows whose data is right */
     int from, to;                 /* the pair that is written */
-    struct linkmap_links fetched; /* those of `from`; rank 0 */
+    struct linkmap_links fetched; /* links of point `from`, fetched to rank 0 */
 };
 
 /* True if the times of the whole are as precise as --precision asks. Rank 0. */

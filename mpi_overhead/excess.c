@@ -29,8 +29,8 @@ struct bc_summary overhead_excess(const struct bc_run *run, const struct bc_samp
         return summary;
     double *const sorted =
         bc_allocate(samples->count, sizeof *sorted, "no memory for %zu samples", samples->count);
-    struct bc_samples excesses = {.count =
-                                      0}; /* of visits with samples, a quantity for each choice */
+    /* A sample for each visit that has samples, a quantity for each choice. */
+    struct bc_samples excesses = {.count = 0};
     for (size_t v = 0; v < samples->visits; v++) {
         const struct bc_samples visit = bc_samples_of_visit(samples, v);
         double excess[CHOICES], shorter[CHOICES];

@@ -41,7 +41,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     const struct overhead_parameters *const p = state;
     run->settings.no_header = run->settings.no_header || p->no_header;
-    /* The iterations of the specification's search are a number, too. */
+    /* -b RATIO also fixes the number of iterations. */
     run->counted = p->iterations > 0 || p->base_threshold > 0.0;
     if (run->job.ranks % 2 != 0)
         return bc_error_set(error,

@@ -13,8 +13,8 @@ double overhead_beyond_knee(const struct mpi_overhead *bench)
 }
 
 /* Returns the share of a time that the overhead leaves, in percent, with its interval; NAN if the
-   time is 0, or may be. Each end is that of the farthest quotient: a low end of the
-   overhead below 0 is most of the shortest time. */
+   time is 0, or may be. Each end is the extreme quotient: the overhead's sign decides which end of
+   the time divides. */
 static struct bc_summary available(const struct bc_summary *overhead, const struct bc_summary *time)
 {
     const struct bc_interval *const o = &overhead->interval, *const t = &time->interval;

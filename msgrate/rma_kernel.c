@@ -38,7 +38,7 @@ __attribute__((always_inline)) static inline void transfer_block(
 }
 
 /* Transfers a thread's share of all messages. Block i of a peer's window is for the rank at place i
-   of the peer's own list, which is the mirror image of this rank's list: see msgrate_peers_list. */
+   of the peer's own list. Peer i lists this rank at n - 1 - i: see msgrate_peers_list. */
 __attribute__((always_inline)) static inline void transfer_share(
     const struct msgrate_thread *thread, bool puts)
 {

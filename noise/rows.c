@@ -293,7 +293,7 @@ static void name_hosts(const struct noise *noise, const struct report *reports,
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* If more than this share of the steps is stopped, usual steps are, too. */
+/* If more than this share of the steps is interrupted, typical steps are interrupted, too. */
 #define STOPPED_MAX 0.25
 
 /* Most steps are interrupted if the usual step takes longer than its work (up to WORK_OFF longer

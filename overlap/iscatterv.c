@@ -1,4 +1,4 @@
-/* MPI_Iscatterv: the root sends another block to every rank, the larger the higher the receiver. */
+/* MPI_Iscatterv: the root sends a different block to every rank, larger ones to higher ranks. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 

@@ -19,7 +19,8 @@ static void summarize(const struct bc_run *run, const struct syncbench_row *row,
     result->loop = bc_samples_summary(run, samples, SYNCBENCH_LOOP, -1);
     result->reference = bc_samples_summary(run, samples, SYNCBENCH_REFERENCE, -1);
     result->sync = bc_store_summary(run, &row->loops, SYNCBENCH_REFERENCE);
-    /* The loops differ in more than the synchronisation: a margin of one clock reading. */
+    /* Widens the interval by one clock reading, since the loops differ in more than the
+       synchronisation. */
     const double reading_ns = run->max_clock.read_ns / (double)row->loops.repetitions;
     result->sync.interval.lo -= reading_ns;
     result->sync.interval.hi += reading_ns;

@@ -13,6 +13,6 @@ struct bc_moment {
    interrupt has disturbed. */
 struct bc_moment bc_moment_now(uint64_t (*read)(void));
 
-/* Returns nanoseconds a tick since `origin`: the longer ago, the better. Waits until that is min_ns
-   ago. */
+/* Returns nanoseconds per tick since `origin`, more accurate the older `origin` is; waits until it
+   is min_ns old. */
 double bc_tick_ns(const struct bc_moment *origin, int64_t min_ns, uint64_t (*read)(void));

@@ -120,7 +120,7 @@ struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_opti
 
 /* ---- the staged counterpart ------------------------------------------------------------------ */
 
-/* Gains and losses below this are none, in percent. */
+/* Smaller gains and losses (in percent) count as none. */
 #define THRESHOLD_PCT 2.0
 
 struct bc_staged bc_staged_of(const struct bc_memory_options *options,

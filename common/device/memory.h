@@ -19,7 +19,7 @@ struct bc_memory_options {
 #define BC_MEMORY_OPTIONS(at)                                                                      \
     {"memory", BC_TEXT, (at) + offsetof(struct bc_memory_options, words),                          \
      .argument = "KIND[:KIND]",                                                                    \
-     .help = "memory of buffers: host, pinned, device, managed, or a pair KIND:KIND"},             \
+     .help = "memory of buffers: host, pinned, device, managed, or a pair SENT:RECEIVED"},         \
     {                                                                                              \
         "device", BC_INTEGER, (at) + offsetof(struct bc_memory_options, number),                   \
             .argument = "N", .max = 1023, .word = "auto", .word_value = -1,                        \
@@ -31,7 +31,7 @@ struct bc_memory_options {
         .words = "host", .number = -1                                                              \
     }
 
-/* A row for a program's table of options; `at` is the offset of an int, an enum bc_buffers. */
+/* A row for a program's table of options; `offset` is that of an int, an enum bc_buffers. */
 #define BC_BUFFERS_OPTION(offset)                                                                  \
     {                                                                                              \
         "buffers", BC_CHOICE, (offset),                                                            \
@@ -65,8 +65,10 @@ struct bc_staged {
     const char *verdict;        /* of the gain: bc_verdict */
 };
 
-/* Makes these from two times in ns, staged and how much longer it takes, each `scale` times; NULL:
-   no staged counterpart. Local; rank 0. */
+/* Fills a struct bc_staged from the staged time, which is multiplied by `scale`, and from the gain,
+   which becomes a share of the staged time. Both are in ns. `staged` NULL: no staged
+   counterpart. Local;
+   rank 0. */
 struct bc_staged bc_staged_of(const struct bc_memory_options *options,
                               const struct bc_summary *staged, const struct bc_summary *gain,
                               double scale);

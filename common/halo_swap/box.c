@@ -33,7 +33,7 @@ int64_t halo_ndata(const struct halo_box *box)
     return values;
 }
 
-/* Returns the face of the box, moved to this position of its direction. */
+/* Returns the plane parallel to `face` at `position`. */
 static struct halo_region layer(const struct halo_box *box, int face, int64_t position)
 {
     struct halo_region region = {{1, 1, 1}, {box->extent[0], box->extent[1], box->extent[2]}};

@@ -7,7 +7,7 @@
 
 #define UNTOUCHED (-1.0)
 
-/* Number of exchanges with different values. */
+/* Values repeat after this many exchanges. */
 #define DISTINCT_EXCHANGES 64
 
 /* Returns the position in the whole grid's values, from 0 on, of a position in this rank's array;

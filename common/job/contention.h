@@ -32,7 +32,7 @@ struct bc_waits {
     bool unknown; /* how long it waited */
 };
 
-/* Returns the share of the time in which a rank waited for a processor; 0 where that isn't worth a
+/* Returns the share of the time in which a rank waited for a processor; 0 if it isn't worth a
    warning or isn't known. Local. */
 double bc_waited_share(const struct bc_waits *waits);
 
@@ -43,9 +43,9 @@ void bc_contention_begin(struct bc_contention *contention);
    the thread that began. Local. */
 void bc_contention_look(struct bc_contention *contention, struct bc_waits *waits);
 
-/* Warns on rank 0 of the rank that lost most in row number `row`, which comes next, if it lost too
-   much and ranks don't share processors, which has a warning of its own. Collective over
-   MPI_COMM_WORLD. */
+/* Warns on rank 0 if a rank waited too long in row number `row`, which comes next, and names the
+   rank that waited most. Does nothing if ranks share processors, since they have a warning of
+   their own. Collective over MPI_COMM_WORLD. */
 void bc_contention_row(const struct bc_waits *waits, const struct bc_job *job,
                        struct bc_output *output, int64_t row);
 

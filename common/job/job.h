@@ -35,7 +35,7 @@ struct bc_job {
 
 /* Fills in all members except those of bc_job_find_memory, with O(log P) messages a rank, and
    memory for the ranks of the node; on rank 0 also for the nodes' names. Free with bc_job_free.
-   Collective over MPI_COMM_WORLD, all three. */
+   All three functions are collective over MPI_COMM_WORLD. */
 void bc_job_describe(struct bc_job *job);
 void bc_job_find_memory(struct bc_job *job);
 void bc_job_free(struct bc_job *job);

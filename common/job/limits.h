@@ -71,8 +71,7 @@ const char *bc_quota_file(const struct bc_quota *quota);
 
 /* ---- files of the system --------------------------------------------------------------------- */
 
-/* Reads the `count` integers behind `word`, from the first line of a file that begins with the word
-   and has them; any line begins with "". printf makes the file's path of `path`. False without such
-   a line. */
+/* Reads `count` integers after `word` from the first line of a file that begins with the word and
+   has that many. "" matches any line; `path` is a printf format. False without such a line. */
 bool bc_system_numbers(int64_t *numbers, int count, const char *word, const char *path, ...)
     __attribute__((format(printf, 4, 5)));

@@ -3,10 +3,11 @@
 
 #include <math.h>
 
-/* A row gets BC_LEAST_SAMPLES, unless this share of its time, after its end, doesn't suffice. */
+/* A row may overrun by this share of its time to get BC_LEAST_SAMPLES. */
 #define GRACE_SHARE 1.0
 
-/* The max missed rounds that are taken again for each round asked for, if time is no limit. */
+/* Max missed rounds that are dropped for each round asked for. Other rounds are taken instead if
+   there is time. */
 #define RETAKES 4
 
 int64_t bc_part_of_visit(int64_t total, const struct bc_run *run)
@@ -25,13 +26,13 @@ struct bc_plan bc_plan_of(const struct bc_run *run, const struct bc_samples *tak
         fixed ? bc_part_of_visit(s->samples, run) : (left + visits_left - 1) / visits_left;
     const int64_t min_rounds =
         fixed ? max_rounds : (s->min_samples + run->visits - 1) / run->visits;
-    /* Without time the warm-up is left out. */
+    /* If no time is left, the warm-up is left out. */
     const bool settles = s->warmup >= 0 || seconds > 0.0;
     return (struct bc_plan){
         .min_rounds = min_rounds < max_rounds ? min_rounds : max_rounds,
         .max_rounds = max_rounds,
         .deadline_s = bc_elapsed_s() + seconds,
-        /* A row whose first visit remains its only one has an interval, too. */
+        /* Even a row that gets only its first visit must have an interval. */
         .grace_rounds = run->visit == 0 ? BC_LEAST_SAMPLES : 1,
         .grace_s = isfinite(seconds) ? GRACE_SHARE * seconds : 0.0,
         .warmup_rounds = settles ? s->warmup : 0,

@@ -321,7 +321,7 @@ static bool begin_next_sequence(struct bc_rounds *r)
 static void close_batch(struct bc_rounds *r)
 {
     bc_sequence_take(r->current, r->count, batch_ns, batch_starts_ns);
-    if (r->stage == BATCHES && r->has_singles && r->batches.counts)
+    if (r->stage == BATCHES && r->has_singles && r->batches.is_sample)
         begin_singles(r, SINGLES, INT64_MAX, SINGLES_SHARE * (bc_elapsed_s() - r->start_s), false);
 }
 

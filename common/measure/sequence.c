@@ -32,9 +32,9 @@ static bool missed[BC_BATCH_MAX];
 
 /* Rank 0 sends it to all ranks before each batch. */
 struct batch_order {
-    int32_t rounds; /* 0: the run is over */
-    int32_t end;    /* enum bc_end */
-    int32_t counts; /* 0: the rounds belong to the warm-up */
+    int32_t rounds;    /* 0: the run is over */
+    int32_t end;       /* enum bc_end */
+    int32_t is_sample; /* 0: the rounds belong to the warm-up */
 };
 
 /* ---- rank 0 decides -------------------------------------------------------------------------- */
@@ -183,7 +183,7 @@ static struct batch_order next_order(const struct bc_sequence *sequence)
         return (struct batch_order){.end = BC_END_TIME};
     if (plan->precise != NULL && (int64_t)sequence->next_look - count < wanted)
         wanted = (int64_t)sequence->next_look - count;
-    return (struct batch_order){.rounds = limit_batch(sequence, wanted), .counts = 1};
+    return (struct batch_order){.rounds = limit_batch(sequence, wanted), .is_sample = 1};
 }
 
 /* ---- every rank follows ---------------------------------------------------------------------- */
@@ -260,7 +260,7 @@ int bc_sequence_order(struct bc_sequence *sequence)
     if (root && order.end == BC_END_TIME)
         use_dropped(sequence);
     sequence->end = (enum bc_end)order.end;
-    sequence->counts = order.counts != 0;
+    sequence->is_sample = order.is_sample != 0;
     if (order.rounds > 0)
         choose_ranks(sequence);
     return order.rounds;

@@ -23,7 +23,7 @@ struct bc_sequence {
     int64_t lead_in;                /* of each round */
 
     /* Set by bc_sequence_order, the same on every rank. */
-    bool counts; /* the batch in hand doesn't belong to the warm-up */
+    bool is_sample; /* of the batch in hand; false: warm-up */
     enum bc_end end;
 
     /* Internal to sequence.c; significant on rank 0, except the last three. */
@@ -48,9 +48,9 @@ void bc_sequence_begin(struct bc_sequence *sequence);
    same on every rank. Collective over MPI_COMM_WORLD. */
 int bc_sequence_order(struct bc_sequence *sequence);
 
-/* Takes in a batch of rounds: each quantity's time of all repetitions on this rank in ns
-   (-INFINITY: it took no part), and its start after the agreed one if there is a window. Collective
-   over MPI_COMM_WORLD. */
+/* Adds a batch of rounds. `ns` has this rank's time for all repetitions, by round and quantity
+   (-INFINITY: the rank took no part). If there is a window, `starts_ns` has the delay of the rank's
+   start after the agreed start. Collective over MPI_COMM_WORLD. */
 void bc_sequence_take(struct bc_sequence *sequence, int rounds, double (*ns)[BC_QUANTITIES_MAX],
                       double (*starts_ns)[BC_QUANTITIES_MAX]);
 

@@ -3,8 +3,7 @@
 
 #include "common/memory/buffer.h"
 
-/* `create` gets a buffer with device, memory and bytes; `write` and `read` get more than 0 bytes.
- */
+/* In `create`, the buffer's device, memory and bytes are set; in `write` and `read`, bytes > 0. */
 struct bc_buffer_functions {
     void (*create)(struct bc_buffer *buffer, bool image, const char *advice);
     void (*destroy)(struct bc_buffer *buffer);

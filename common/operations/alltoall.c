@@ -1,4 +1,4 @@
-/* MPI_Alltoall: every rank sends another block to every rank. */
+/* MPI_Alltoall: every rank sends a different block to every rank. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"
 

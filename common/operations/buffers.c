@@ -167,7 +167,7 @@ void op_copy_received(const struct op_instance *to, const struct op_instance *fr
                        to->received.bytes);
 }
 
-void op_poison(struct op_instance *operation)
+void op_prepare_check(struct op_instance *operation)
 {
     struct bc_buffer *const buffer = &operation->receive_buffer;
     if (operation->prepare != NULL)

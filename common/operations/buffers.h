@@ -21,8 +21,9 @@ void op_renew(struct op_instance *operation);
    operation; does nothing unless it is in place and reduces or exchanges data. */
 void op_refill(struct op_instance *operation);
 
-/* Overwrites the receive buffer, so that old data can't pass for new. */
-void op_poison(struct op_instance *operation);
+/* Prepares the next operation for op_verify: overwrites the receive buffer, so that old data can't
+   pass for new, and refills data that is sent in place. Replaces op_refill. */
+void op_prepare_check(struct op_instance *operation);
 
 /* True if the receive buffer holds the right data. After all ranks are done with the operation. */
 bool op_verify(struct op_instance *operation);

@@ -16,15 +16,15 @@ struct op_blocks {
     MPI_Datatype *types; /* of w variants; beyond ints a block is one element of its type, at 0 */
 };
 
-/* Rank r's block has rank r's amount: shape.elements, or op_amount in v and w variants. */
+/* Counts of a call. A rank's amount is shape.elements, or op_amount in v and w variants. */
 struct op_counts {
     int64_t count; /* this rank's amount of elements, or one element of another type */
     MPI_Datatype type;
     MPI_Datatype element;
-    struct op_blocks by_rank;
+    struct op_blocks by_rank; /* block r has rank r's amount */
     struct op_blocks own; /* of v and w variants in which a rank sends to each rank: all blocks have
                              this rank's amount */
-    int64_t *starts;      /* of v and w variants: of the blocks by_rank, in elements */
+    int64_t *starts;      /* of v and w variants: starts of the blocks by_rank, in elements */
 };
 
 enum op_passing {

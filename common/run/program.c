@@ -118,9 +118,9 @@ static void print_help(struct bc_run *run)
     bc_options_help(stdout, &run->options, program->own_options.count + program->options.count);
 }
 
-/* Reads this rank's options: for the thread level, since MPI_Init precedes the broadcast of rank
-   0's options, and for help or version, which may stand behind a wrong word. If one of these is
-   asked for, prints it and returns true. */
+/* Reads this rank's options for the thread level, since MPI_Init precedes the broadcast of rank 0's
+   options. --help and --version count even after an invalid argument: if one of them is given,
+   prints the help or the version and returns true. */
 static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
 {
     struct bc_error ignored; /* read_options reports it */

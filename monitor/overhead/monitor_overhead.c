@@ -4,7 +4,7 @@
  *
  * Timed region: in one process, which sends messages to itself, loops of calls through the
  * monitor's wrappers (MPI_Isend) and loops of the same calls directly (PMPI_Isend), by two readings
- * of the clock each (kernel_loops.h). A sample is the time of a repetition of both loops. A round
+ * of the clock each (kernel_loops.h). A sample is the time per repetition, of each loop. A round
  * runs the loops alternately (monitor_take in kernel.h), so drift cancels in their difference.
  *
  * When and how often: all rows are visited alternately. The first visit of a row chooses the

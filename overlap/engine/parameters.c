@@ -126,7 +126,7 @@ static bool take_numbers(struct overlap_parameters *p, const struct bc_size_list
     return true;
 }
 
-/* Refuses calls with a kernel: the processor is in MPI's wait. */
+/* Refuses --test-calls with --work=device: the processor is in MPI's wait. */
 static bool check_work(const struct overlap_parameters *p, struct bc_error *error)
 {
     return p->work == OVERLAP_WORK_HOST || (p->test_calls_count == 1 && p->test_calls[0] == 0) ||

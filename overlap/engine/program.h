@@ -13,8 +13,8 @@
 /* Runs a program whose rows are sizes. Returns its exit status. */
 int overlap_main(const struct bc_program *program, int argc, char **argv);
 
-/* Defines the table of a program whose rows are sizes: its name without quotes, the MPI function as
-   a text, and the operation. */
+/* Defines the description of a program whose rows are sizes: its name without quotes, the MPI
+   function as a text, and the operation. */
 #define OVERLAP_OPERATION(its_name, function, its_kind)                                            \
     const struct bc_program overlap_##its_name##_program = {                                       \
         .name = "overlap_" #its_name,                                                              \
@@ -31,7 +31,7 @@ int overlap_main(const struct bc_program *program, int argc, char **argv);
         OVERLAP_PROGRAM,                                                                           \
     }
 
-/* Members of all tables of the suite. */
+/* Members of all program descriptions of the suite. */
 #define OVERLAP_PROGRAM                                                                            \
     .options = {overlap_options, OVERLAP_OPTIONS}, .row_bytes = sizeof(struct overlap_row),        \
     .budget_s = BC_BUDGET_S, /* with the search for a size */                                      \

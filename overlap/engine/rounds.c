@@ -33,7 +33,7 @@ static void begin_time(const struct overlap_experiment *x, const struct bc_round
                        struct op_instance *arriving)
 {
     if (x->check)
-        op_poison(arriving);
+        op_prepare_check(arriving);
     release(x, round);
 }
 

@@ -1,9 +1,9 @@
 /*
- * What other people's programs do that a monitor may not see, or must not disturb. On 2 ranks; what
- * rank 0 finds it prints.
+ * Programs of other people, with calls that a monitor may not see, or must not disturb. On 2 ranks;
+ * rank 0 prints the findings.
  *
- *   foreign bcast            the first messages are a broadcast of 72 bytes; whether they arrive
- *   foreign communicators N  makes up to N communicators and keeps them; how many
+ *   foreign bcast            broadcasts 72 bytes as the first message; prints whether they arrive
+ *   foreign communicators N  makes up to N communicators and keeps them; prints how many
  *   foreign windows N        makes N windows at a time
  *   foreign around           starts and ends MPI around the monitor, as Fortran's mpi_f08 does
  *   foreign end_around       ends MPI around it

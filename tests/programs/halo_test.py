@@ -30,7 +30,7 @@ def boxes(rows):
 
 class HaloCase(Case):
     def run_halo(self, *options, ranks=2, environment=None, program=PROGRAM):
-        """Runs it, or a program built of it; the process has ended."""
+        """Runs halo, or a variant of it, and waits for its end."""
         return run_raw(self.launcher, ranks, [self.built(program), *options, *WHOLE], environment)
 
 
@@ -38,8 +38,8 @@ class HaloCase(Case):
 
 class Usage(HaloCase):
     def test_small_shm(self):
-        """Boxes that don't fit into /dev/shm are left out of the defaults, and refused where they were
-        asked for; what would do does."""
+        """Boxes that don't fit into /dev/shm are left out of the defaults, and refused if the user asks for them; the
+        size that the error suggests works."""
         small = self.launcher.behind(with_small_fs("/dev/shm", 64 << 10))
         quick = [self.built(PROGRAM), "--methods=put", "--coarray-sync=all", *ONCE]
         done = run_raw(small, 2, [*quick, *WHOLE])
@@ -55,7 +55,7 @@ class Usage(HaloCase):
         most = re.search("use at most ([0-9]+)x", done.stderr).group(1)
         assert most == note.group(1)
         assert boxes(run(small, 2, [*quick, "--local=" + most])[1]) == [f"{most}x{most}x{most}"]
-        # Without windows there is more.
+        # Without windows, more boxes fit.
         assert len(run(small, 2, [self.built(PROGRAM), "--methods=persistent", *ONCE])[1]) == 4
 
 
@@ -114,7 +114,7 @@ class SharedWindow(HaloCase):
         self.refused_alone(ALONE, ranks=1)
 
     def refused_alone(self, why, **how):
-        """Nothing else was asked for."""
+        """Refused, since no other method was asked for."""
         done = self.run_halo("--local=4", "--methods=shared window", *ONCE, **how)
         assert (done.returncode, done.stdout) == (2, "")
         assert f"halo: --methods: shared window: {why}: use " in done.stderr
@@ -165,8 +165,8 @@ class Check(HaloCase):
         self.all_right(dims, ranks, samples, "4x3x2")
 
     def test_right_in_order(self):
-        """Where neither direction of 1 or 2 processes has two different faces, the neighbourhood
-        collective is right in every library."""
+        """If, in each direction with 1 or 2 processes, both faces hold the same values, a mix-up can't show: the
+        neighbourhood collective of every library passes."""
         self.checked(False, "--dims=3x1x1", "--samples=2", "--local=5x1x1", ranks=3)
 
     @each("methods, kind, ranks, local", [
@@ -190,6 +190,6 @@ class Check(HaloCase):
     @each("fault", ["value", "stale", "old", "box", "corner"])
     @each("face", range(6))
     def test_wrong_copies(self, face, fault):
-        """Where no MPI call carries a face: by a copy with a fault."""
+        """Faulty copies, of packing and in shared memory, are detected."""
         self.checked(True, PACKED if fault == "old" else SHARED, "--local=4x3x5", "--samples=2",
                      program=FAULTY, environment={"FAULT_FACE": face, "FAULT": fault})

@@ -1,4 +1,4 @@
-/* A plug-in of Open MPI for test_monitor_services.c, which needs its name alone:
- * mca_test_part.so. */
+/* Library for test_monitor_services.c. Only the file's name counts: mca_test_part.so, as of an Open
+   MPI plug-in. */
 extern const int plug_in_of_a_test;
 const int plug_in_of_a_test = 1;

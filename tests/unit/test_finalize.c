@@ -17,8 +17,8 @@ static bool hangs;
 static int ranks;         /* that the job has */
 static unsigned alarms_s; /* the time until the alarm; 0: none */
 
-/* These functions stand in for those of the MPI library and the system; one that hangs does so
-   until the alarm, which comes at once if there is one. */
+/* Replacements for functions of the MPI library and the system. A hanging MPI_Finalize raises the
+   alarm at once if the right one is set. */
 unsigned alarm(unsigned seconds)
 {
     alarms_s = seconds;
@@ -40,8 +40,8 @@ int MPI_Comm_size(MPI_Comm comm, int *size)
 
 int MPI_Barrier(MPI_Comm comm) { return MPI_SUCCESS; }
 
-/* Calls bc_finalize(status) in a process of its own. Returns the exit status of that process, 100
-   if bc_finalize returned without an alarm left, and what the process wrote to stderr. */
+/* Calls bc_finalize(status) in a process of its own. Returns its exit status (100 if bc_finalize
+   returned and left no alarm) and its stderr. */
 static int end(int status, char *said, size_t size)
 {
     int ends[2], state;

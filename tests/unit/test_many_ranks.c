@@ -37,8 +37,7 @@ static double with_stops(struct random *random, double work_ns)
 
 static double jitter(struct random *random) { return JITTER_NS * random_normal(random); }
 
-/* An operation of 20 us of which a half proceeds without the host, and work that is longer by a
- * margin. */
+/* An operation of 20 us, half of which proceeds without the host, and slightly longer work. */
 #define OPERATION_NS 20000.0
 #define OWN_NS 10000.0
 #define WORK_NS (OWN_NS + 500.0)
@@ -67,7 +66,7 @@ static void take_rounds(struct random *random, struct bc_samples *own)
     }
 }
 
-/* The result of a visit: the slowest ranks' estimates. */
+/* Returns the overlap of a visit, by the slowest ranks' estimates. */
 static double visit_pct(struct random *random, int ranks)
 {
     struct overlap_estimates slowest = {.ns = {0.0}};

@@ -392,9 +392,8 @@ static bool take_all(void)
     return !is_taken;
 }
 
-/* When a program has taken all communicators, a report has the one that was made before, and the
-   next one, too, but clocks can't be compared; without it a report warns of that, and writes
-   nothing. */
+/* The program takes all communicators. The first two reports use the communicator made earlier, but
+   can't compare clocks and warn of that; the third has none and writes nothing. */
 TEST(a_report_needs_one_communicator)
 {
     int codes[3];

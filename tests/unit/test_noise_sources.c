@@ -1,5 +1,5 @@
-/* Where made-up stops come from: those with a period are found, at random, in bursts and on all
-   ranks alike they are not; and the rank that has more than the others. */
+/* Sources of made-up stops. Stops with a period are found; random stops, bursts, and stops of all
+   ranks alike aren't. The rank with more stops than the others is named. */
 #include "common/stats/random.h"
 #include "helpers.h"
 #include "noise/sources.h"
@@ -16,8 +16,8 @@ enum { VISITS = 6, STOPS_MAX = 100000 };
 static const double visit_begins_s[VISITS] = {0.0, 2.417, 4.1, 6.517, 8.2, 10.617};
 #define ALPHA 0.01
 
-/* Chance is the same in each run. Of the clocks of each kind 80 to 100 % are found
-   (COMMCOST_FULL_TESTS shows it), of what has none a hundredth may be taken for one. */
+/* Each run draws the same random numbers. 80 to 100 % of the clocks of each kind are found
+   (COMMCOST_FULL_TESTS shows it); one in a hundred streams without a clock may be taken for one. */
 #ifdef COMMCOST_FULL_TESTS
 enum { TRIALS = 200, NONE_MAX = 6 };
 #define RIGHT_MIN 0.75
@@ -53,14 +53,14 @@ static bool make(double begin_s, double length_us)
     return true;
 }
 
-/* At random, `rate` a second. */
+/* Makes stops at random times, `rate` per second. */
 static void make_random(double rate, double min_us, double max_us)
 {
     for (double at_s = exponential(1.0 / rate); at_s < ALL_S; at_s += exponential(1.0 / rate))
         make(at_s, between(min_us, max_us));
 }
 
-/* Bursts at random, of up to 20 stops within a few times 10 us. */
+/* Makes bursts at random times, each of up to 20 stops about 30 us apart. */
 static void make_bursts(double rate, double min_us, double max_us)
 {
     for (double at_s = exponential(1.0 / rate); at_s < ALL_S; at_s += exponential(1.0 / rate)) {
@@ -72,8 +72,9 @@ static void make_bursts(double rate, double min_us, double max_us)
     }
 }
 
-/* Makes a clock: gaps that are the same except `jitter_s`, or that count from the last stop.
-   Returns the number of stops that can be seen. */
+/* Makes the stops of a clock. A stop is late by `jitter_s` on average; the next one is due a period
+   after this one was due, or if the clock drifts, after this one came. Returns the number of stops
+   in watched time. */
 static int make_clock(double period_s, double jitter_s, bool drifts, double length_us)
 {
     double due_s = period_s * uniform();
@@ -193,7 +194,7 @@ static void rare_bursts(void) { make_bursts(between(0.5, 5.0), 20.0, 2000.0); }
 
 static void rare_stops(void) { make_random(between(0.5, 5.0), 20.0, 2000.0); }
 
-/* More of them at some times than at others. */
+/* Random stops whose rate rises and falls. */
 static void waves(void)
 {
     const double wave_s = between(0.2, 2.0);
@@ -202,7 +203,7 @@ static void waves(void)
             make(at_s, between(2.0, 30.0));
 }
 
-/* Of stops without a clock hardly ever one is found. */
+/* A clock is hardly ever found in stops that have none. */
 TEST(no_clock)
 {
     static void (*const backgrounds[])(void) = {like_a_host, like_a_host_in_bursts, rare_bursts,
@@ -218,7 +219,7 @@ TEST(no_clock)
     }
 }
 
-/* The list of stops was full: of later visits nothing was watched. */
+/* The list of stops was full, so later visits were not watched. */
 TEST(a_clock_before_the_list_was_full)
 {
     enum { WATCHED = 3 };
@@ -367,8 +368,7 @@ TEST(ranks_that_are_alike_and_unsteady)
     assert_true(wrong <= 3 * ALPHA * LAUNCHES);
 }
 
-/* To a copy of the rates, which has the stops with a period, too: `per_s` of one length on a rank.
- */
+/* Adds stops with a period to a copy of the rates: `per_s` of one length on a rank. */
 static void add_periodic(struct noise_rate *all, int rank, double per_s, double length_ns)
 {
     for (int row = 0; row < ROWS; row++) {
@@ -379,8 +379,8 @@ static void add_periodic(struct noise_rate *all, int rank, double per_s, double 
     }
 }
 
-/* A clock of all ranks, in which one missed it: that has more stops without a period, and no more
-   in all. Another one has more in both. */
+/* All ranks have a clock whose period one rank missed. That rank has more stops without a period
+   but not in total, and isn't named; the rank with more of both is. */
 TEST(a_clock_that_one_rank_missed)
 {
     enum { RANKS = 16, MISSED = 5, MORE = 9, TICKS = 250 };
@@ -398,7 +398,7 @@ TEST(a_clock_that_one_rank_missed)
     assert_int_equal(uneven.rank, MORE);
 }
 
-/* Another rank has its own clock, and loses more time in all its stops. */
+/* Rank 0 has its own clock, and loses more time in all its stops than the named rank. */
 TEST(beside_a_rank_with_a_clock)
 {
     enum { RANKS = 2, MORE = 1 };

@@ -8,7 +8,7 @@
 
 enum { QUANTA = 1000, QUANTUM_NS = 1000 };
 
-/* Readings around quanta that take as long as asked. */
+/* Makes readings before and after quanta; quantum i takes longer_ns[i] longer than usual. */
 static void read_quanta(int64_t readings[QUANTA + 1], int64_t from_ns, const int64_t *longer_ns)
 {
     readings[0] = from_ns;
@@ -101,7 +101,7 @@ TEST(quantiles_of_lengths)
     assert_true(noise_histogram_quantile(&lengths, 1.0) > 1e12);
 }
 
-/* Each ns of a stop is in one cell, and no stop before or after the cells is. */
+/* Each ns of a stop is in one cell; stops before or after all cells are in none. */
 TEST(cells_of_stops)
 {
     struct noise_stop made[] = {{-50, 20}, {-10, 30}, {55, 10}, {95, 230}, {398, 500}, {950, 10}};
@@ -137,7 +137,7 @@ TEST(no_cell_counts_twice)
         assert_true(cells_looked_at(few[i], 699050) == few[i]);
     assert_true(cells_looked_at(699051, 699050) == 21 * 32768);
     assert_true(cells_looked_at(5e9, 699050) == 21 * 32768);
-    /* With very many visits. */
+    /* With very many visits, `max` is less than a part. */
     assert_true(cells_looked_at(30000, 4194) == 30000);
     assert_true(cells_looked_at(50000, 4194) == 32768);
 }

@@ -118,8 +118,8 @@ TEST(narrow_intervals_are_precise)
 
 enum { VISITS = 6, IN_VISIT = 5 };
 
-/* The medians of two of the visits lie at the interval's ends; the samples of a visit are `noise`
-   apart. */
+/* Returns the judgement of a row. The medians of two of the visits lie at the interval's ends; the
+   samples of a visit are `noise` apart. */
 static bool row_is_precise(const struct bc_run *run, const struct precision_case *known,
                            double noise, bool in_time)
 {
@@ -139,7 +139,7 @@ static bool row_is_precise(const struct bc_run *run, const struct precision_case
     return precise;
 }
 
-/* However the visits ended, and however far the samples of a visit spread. */
+/* The end of the visits and the spread of a visit's samples don't matter. */
 TEST(rows_are_precise_if_visits_agree)
 {
     struct bc_run six = once;
@@ -151,7 +151,7 @@ TEST(rows_are_precise_if_visits_agree)
                 cases[i].precise);
 }
 
-/* A row that is visited once goes by its visit, and a fixed number of samples by the number. */
+/* A row with one visit is precise if its visit is; a fixed number of samples must be reached. */
 TEST(other_rows_do_not_look_at_values)
 {
     struct bc_run fixed = once;

@@ -102,8 +102,8 @@ TEST(ranks_of_groups)
     static const struct {
         const char *groups[4];
         int count;
-        double processors; /* that all have together */
-        int ranks;         /* for which a quota is too little */
+        double processors; /* of all ranks together */
+        int ranks;         /* of the exceeded quota; 0: none is exceeded */
         double exceeded;
     } cases[] = {
         {{"a", "a"}, 2, 2.0, 0, 0.0},
@@ -114,7 +114,7 @@ TEST(ranks_of_groups)
         /* As with a container for each rank; less than a processor for a single one. */
         {{"a", "b"}, 2, 3.0, 0, 0.0},
         {{"a", "b", "c"}, 3, 3.5, 1, 0.5},
-        /* Where one has no quota, there is no sum. */
+        /* If a rank has no quota, their sum isn't limited. */
         {{"b", "d"}, 2, INFINITY, 0, 0.0},
         {{"c", "d"}, 2, INFINITY, 1, 0.5},
         /* The group above them has less than all of them. */
@@ -141,7 +141,7 @@ TEST(ranks_of_groups)
     }
 }
 
-/* Containers see their own group as the top: it is the same group by other paths. */
+/* A container sees its own group as the top, so ranks may see one group by different paths. */
 TEST(one_group_by_two_paths)
 {
     char group[128], path[128], inner[128];

@@ -70,14 +70,14 @@ TEST(stores_are_synchronised)
     make(&operation, &target);
     watched = (const double *)operation.receive + (ELEMENTS - 1);
     syncs = 0;
-    op_poison(&operation);
-    const int after_poison = syncs;
+    op_prepare_check(&operation);
+    const int after_prepare = syncs;
     const double stored = *watched, synchronised = seen;
     (void)op_verify(&operation);
     const int after_verify = syncs;
     watched = NULL;
     op_destroy(&operation);
-    assert_int_equal(after_poison, 1);
+    assert_int_equal(after_prepare, 1);
     assert_near(synchronised, stored, 0.0);
     assert_int_equal(after_verify, 2);
 }

@@ -41,7 +41,7 @@ static void lock_in_order(MPI_Win window, int64_t (*ask_ns)(int), bool by_rank)
     const int first = by_rank ? 0 : ranks - 1;
     be_at(ask_ns(rank));
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, window);
-    /* Each rank before has it for 3000 and two synchronisations, and all want it by then. */
+    /* Each earlier rank holds the lock for 3000 ns plus two synchronisations. */
     expect("lock", now(), ask_ns(first) + (int64_t)before * (3000 + 2 * Y) + Y);
     clock_spend(3000);
     MPI_Win_unlock(0, window);

@@ -50,8 +50,8 @@ class Overhead(virtual.Test):
         self.check("send", 1, 0, "--verbose")
 
     def test_impossible_differences(self):
-        """Where loops of the specified kind are interrupted, their difference may be below 0, or above the transfer of
-        which the overhead is a part: such a row has no overhead, and its status is no-knee."""
+        """If loops of `-b RATIO` are interrupted, their difference may be below 0, or above the transfer, of which the
+        overhead is a part: such a row has no overhead, and its status is no-knee."""
         statuses = set()
         for launch in virtual.run("mpi_overhead", "-b", "1.02", "-i", "200", launches=30, MODEL_LATENCY_US=2,
                                   DISTURB="20:10000"):
@@ -78,7 +78,7 @@ class Overhead(virtual.Test):
             self.near(launch.rows[0]["transfer_us"], 10 + more_us, 0.2, links)
 
     def test_ends_of_what_is_left(self):
-        """Each end is that of the farthest quotient, also of an overhead that may be below 0."""
+        """Both ends divide by the shortest transfer, since the overhead's interval begins below 0."""
         (launch,) = virtual.run("mpi_overhead", "--max-time=0.1", MODEL_POST_US=0.01, MODEL_LATENCY_US=20,
                                 MODEL_JITTER=0.5)
         (row,) = launch.rows

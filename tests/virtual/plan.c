@@ -17,7 +17,7 @@ static double spread_factor(double spread, uint64_t state)
     return exp(spread * radius * cos(2.0 * 3.14159265358979323846 * world_random(&state)));
 }
 
-/* By how many times longer durations are in this launch. */
+/* Factor by which this launch's durations are longer. */
 static double launch_factor(void)
 {
     return spread_factor(parameters.launch_spread,
@@ -31,7 +31,7 @@ static uint64_t chances(uint64_t number)
            ((number + 1) * UINT64_C(0xd1342543de82ef95));
 }
 
-/* True if the operation is a blocking one whose duration MODEL_BLOCKING_US is. */
+/* True if MODEL_BLOCKING_US sets this blocking operation's duration. */
 static bool has_blocking_duration(enum plan_kind kind)
 {
     return (kind == PLAN_BLOCKING || kind == PLAN_NEIGHBOURHOOD || kind == PLAN_BLOCKING_SEND ||
@@ -93,13 +93,13 @@ void plan_make(struct plan *plan, enum plan_kind kind, int64_t bytes, uint64_t n
         .stage_ns = in_stages ? (int64_t)stage_ns : alone_ns,
         .stage_end_ns = PLAN_UNKNOWN,
         .late_ns = is_late(number) ? llround(parameters.late_ns * factor) : 0,
-        /* clock_spend has the machine's factor. */
+        /* clock_spend multiplies by the machine's factor, so divide here. */
         .host_ns = (duration_ns - (double)alone_ns) / clock_factor(),
     };
     plan->left_ns = alone_ns - plan->stage_ns;
 }
 
-/* Starts the next stage; left_ns has it until then. */
+/* Starts the next stage; left_ns still contains it before the call. */
 static void start_stage(struct plan *plan, int64_t at_ns)
 {
     const int64_t ns = plan->stage_ns < plan->left_ns ? plan->stage_ns : plan->left_ns;

@@ -111,7 +111,7 @@ MPI_NAME(Win_shared_query)
 int PMPI_Win_get_attr(MPI_Win handle, int key, void *value, int *flag)
 {
     static int model;
-    model = MPI_WIN_UNIFIED; /* no constant in each library */
+    model = MPI_WIN_UNIFIED; /* not a constant in every library */
     if (key != MPI_WIN_MODEL)
         return REAL(Win_get_attr)(handle, key, value, flag);
     *(int **)value = &model;
@@ -157,7 +157,7 @@ int PMPI_Win_lock_all(int assertions, MPI_Win window)
 }
 MPI_NAME(Win_lock_all)
 
-/* Orders loads and stores; other ranks' come first that are behind. */
+/* Orders loads and stores: first lets ranks whose clocks are behind catch up. */
 int PMPI_Win_sync(MPI_Win window)
 {
     (void)window;
@@ -241,7 +241,7 @@ int PMPI_Win_lock(int type, int target, int assertions, MPI_Win window)
     else
         part->sharers++;
     clock_until(part->free_ns);
-    /* Those that share come together. */
+    /* Wake the next waiter if it can share the lock. */
     const int next = next_origin(own, target);
     if (next >= 0 && is_free(part, pair_of(own, target, next)->exclusive))
         world_wake(own->own.comm->members[next]);

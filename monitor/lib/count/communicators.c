@@ -331,7 +331,7 @@ int communicator_before_unseen_free(MPI_Comm comm)
 void communicator_freed(MPI_Comm comm, int number)
 {
     monitor_lock();
-    /* Not if another thread has been given the handle meanwhile, with the same number. */
+    /* Skip this if another thread has been given the handle, with the same number. */
     const int record = find_record(comm);
     if (record != HANDLE_UNKNOWN && communicator_find(comm) == number &&
         (record == OTHER_COMMUNICATORS || state[record] == DYING))

@@ -47,8 +47,8 @@ struct operation {
     uint8_t kind;          /* enum operation_kind */
     bool receives;         /* messages: the status of the end has the bytes */
     bool posted;           /* nonblocking: another call ends it */
-    bool joinable;         /* see between.h; where sizes are counted */
-    bool is_outermost;     /* the call that is it, or started it: see inside.h */
+    bool joinable;         /* see between.h; set if sizes are counted */
+    bool is_outermost;     /* its call, or the call that started it, is: see inside.h */
     uint8_t part;          /* collectives, blocking: enum late_part */
     uint32_t before_ticks; /* blocking collectives: from the program's call to the start */
     uint64_t posted_ticks; /* when the call that started it returned; 0 if it was complete by then,

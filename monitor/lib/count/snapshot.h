@@ -81,8 +81,8 @@ struct snapshot {
     /* Counted. */
     struct communicator_counts *communicators; /* by number, NO_COMMUNICATOR the last one */
     struct late *late;                         /* NULL: without a report, or collectives in it */
-    struct size_table sizes;                   /* empty where sizes aren't asked for ... */
-    struct destination_table destinations;     /* ... this, too */
+    struct size_table sizes;                   /* empty if sizes aren't asked for */
+    struct destination_table destinations;     /* empty if sizes aren't asked for */
     warning_cases cases;
 
     uint64_t end_ticks; /* set at the end */

@@ -20,8 +20,8 @@ struct tool_before tool_before(void)
         return before;
     for (size_t i = 0; i < sizeof wrapped / sizeof *wrapped; i++) {
         void *const definition = dlsym(RTLD_DEFAULT, wrapped[i]);
-        /* A program that takes the address of a function has a place of its own for that, which is
-           no definition. */
+        /* Taking a function's address may create an undefined symbol in the program (a PLT entry):
+           skip it. */
         if (definition == NULL ||
             dladdr1(definition, &first, (void **)&symbol, RTLD_DL_SYMENT) == 0 ||
             first.dli_fbase == own.dli_fbase || symbol == NULL || symbol->st_shndx == SHN_UNDEF)
