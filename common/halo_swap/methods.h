@@ -38,7 +38,7 @@ struct halo_exchange {
     MPI_Request *requests; /* of an exchange between start and finish, or NULL */
     int request_count;     /* 0 without them */
 
-    /* For checks of arrays in device memory; else NULL. */
+    /* For checks of arrays that are not in BC_MEMORY_HOST; else NULL. */
     double *image;   /* what the array must hold, in host memory */
     double *filling; /* the same on the device */
 };

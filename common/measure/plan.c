@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* A row may overrun by this share of its time to get BC_LEAST_SAMPLES. */
+/* A visit may overrun by this share of its time to get its grace_rounds. */
 #define GRACE_SHARE 1.0
 
 /* Max missed rounds that are dropped for each round asked for. Other rounds are taken instead if

@@ -10,7 +10,7 @@ from spack.package import *
 
 class Commcost(CMakePackage):
     """Cost of communication for an MPI application: overlap, host overhead, message rate, latency and bandwidth,
-    synchronisation, halo swaps, slow nodes and links, and a monitor for any MPI program."""
+    synchronisation, halo exchanges, slow nodes and links, and a monitor for any MPI program."""
 
     url = "file:///opt/archives/commcost-0.1.0.tar.gz"
     maintainers = []

@@ -18,7 +18,7 @@ static int ranks;         /* that the job has */
 static unsigned alarms_s; /* the time until the alarm; 0: none */
 
 /* Replacements for functions of the MPI library and the system. A hanging MPI_Finalize raises the
-   alarm at once if the right one is set. */
+   alarm at once, if it is set to bc_finalize_seconds. */
 unsigned alarm(unsigned seconds)
 {
     alarms_s = seconds;

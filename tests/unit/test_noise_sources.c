@@ -379,8 +379,8 @@ static void add_periodic(struct noise_rate *all, int rank, double per_s, double 
     }
 }
 
-/* All ranks have a clock whose period one rank missed. That rank has more stops without a period
-   but not in total, and isn't named; the rank with more of both is. */
+/* All ranks have a clock, but on rank MISSED its period isn't found. That rank has more stops
+   without a period but not in total, and isn't named; rank MORE has more of both and is. */
 TEST(a_clock_that_one_rank_missed)
 {
     enum { RANKS = 16, MISSED = 5, MORE = 9, TICKS = 250 };
@@ -398,7 +398,8 @@ TEST(a_clock_that_one_rank_missed)
     assert_int_equal(uneven.rank, MORE);
 }
 
-/* Rank 0 has its own clock, and loses more time in all its stops than the named rank. */
+/* Rank 0 has its own clock, and loses more time in all its stops than rank MORE, which
+   is named. */
 TEST(beside_a_rank_with_a_clock)
 {
     enum { RANKS = 2, MORE = 1 };
