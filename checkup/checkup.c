@@ -265,7 +265,7 @@ static void close_checkup(struct checkup *checkup)
     free(checkup->facts);
 }
 
-static const struct bc_program checkup_program = {
+const struct bc_program checkup_program = {
     .name = "checkup",
     .summary = "Prints the facts that decide how MPI runs here, and measures what they cost.\n"
                "With --facts alone it prints one process's facts without MPI.",
