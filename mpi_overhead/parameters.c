@@ -24,7 +24,7 @@ const struct bc_option overhead_options[OVERHEAD_OPTIONS] = {
      .max = 1000, .help = "raise work until iterations take RATIO times as long as without work"},
     {"bthresh", BC_REAL, AT(base_threshold), .short_name = 'b', .argument = "RATIO", .word = "auto",
      .word_value = 0, .min = 1.0, .max = 1000,
-     .help = "auto: find the knee by a fit; RATIO: the search of the specification"},
+     .help = "auto: find the knee by a fit; RATIO: by the specification's search"},
     {"nohdr", BC_FLAG, AT(no_header), .short_name = 'n', .help = "the same as --no-header"},
     {"verbose", BC_FLAG, AT(verbose), .short_name = 'v',
      .help = "print partial results: the times for each amount of work"},
