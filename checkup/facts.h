@@ -27,6 +27,6 @@ void checkup_add_process_facts(struct bc_text *facts);
 void checkup_add_node_facts(struct bc_text *facts);
 
 /* Appends how a read of another process's memory ends (process_vm_readv), for the next rank of the
-   node: "ok", "wrong data" (that pid is another process here), or the name of errno. Nothing on a
-   node with one rank. Collective over job->node_comm. */
+   node: "ok", "wrong data" (that pid is another process here), or the error. Nothing on a node
+   with one rank. Collective over job->node_comm. */
 void checkup_add_neighbour_facts(struct bc_text *facts, const struct bc_job *job);

@@ -23,7 +23,7 @@ static const char *read_nonce(const struct nonce_place *place)
     const struct iovec local = {&found, sizeof found};
     const struct iovec remote = {place->address, sizeof found};
     const ssize_t bytes = process_vm_readv((pid_t)place->pid, &local, 1, &remote, 1, 0);
-    return bytes < 0 ? strerrorname_np(errno) : found != place->nonce ? "wrong data" : "ok";
+    return bytes < 0 ? strerror(errno) : found != place->nonce ? "wrong data" : "ok";
 }
 
 void checkup_add_neighbour_facts(struct bc_text *facts, const struct bc_job *job)

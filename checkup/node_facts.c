@@ -125,6 +125,7 @@ static void add_governor(struct bc_text *facts, const char *folder, const char *
     char prefix[NAME_SIZE], policy[PATH_MAX];
     print(policy, sizeof policy, "%s/%s", folder, name);
     print(prefix, sizeof prefix, "frequency.%s", name);
+    add_file(facts, prefix, "driver", "", policy, "scaling_driver");
     add_file(facts, prefix, "governor", "", policy, "scaling_governor");
 }
 

@@ -1,17 +1,20 @@
 """checkup.sh names each planted fault with its cause, and no other problem.
 
 Faults are real: processors, quotas, namespaces, file systems, filters and launchers as users have them. Facts decide, so
-no outcome depends on how busy the machine is; only Remedies measures.
+no outcome depends on how busy the machine is; only Variables measures.
 """
 
 import json
 import os
 import shutil
+import signal
 import subprocess
 import unittest
 
+import launchers
 from case import Case, each
 from mpi_run import call, read
+from processes import wait_for
 
 from commcost.checkup.checks import members
 from commcost.suite.launch_processes import session_of
@@ -118,6 +121,15 @@ class Cores(CheckupCase):
         self.assert_only("Cores", r"^a quota of 1\.5 processors for 2 ranks of ")
 
 
+    @needs_namespaces("--mount")
+    @unittest.skipUnless("\n0::" in "\n" + read("/proc/self/cgroup"), "no control groups of version 2")
+    def test_quota_of_version_2(self):
+        """cpu.max at the top of a mounted tree."""
+        before = self.in_mounts("mount -t tmpfs tmpfs /sys/fs/cgroup", "echo 150000 100000 > /sys/fs/cgroup/cpu.max")
+        self.assertEqual(1, self.checkup(FACTS_ONLY, before=before))
+        self.assert_only("Cores", r"^a quota of 1\.5 processors for 2 ranks of ")
+
+
 class WithinNode(CheckupCase):
     def test_seccomp(self):
         self.assertEqual(1, self.checkup(FACTS_ONLY, self.launcher_of_ranks(
@@ -207,6 +219,50 @@ class BetweenNodes(CheckupCase):
                       [finding["found"] for finding in self.findings["Between nodes"]])
 
 
+class Slurm(CheckupCase):
+    @classmethod
+    def setUpClass(cls):
+        started = launchers.Slurm()
+        cls.addClassCleanup(started.close)
+        cls.environment = started.environment
+
+    def test_no_pmi(self):
+        """srun without PMI starts each rank as a job of its own; with PMI2 it starts the job."""
+        self.assertEqual(3, self.checkup("--launcher=srun --mpi=none", environment=self.environment))
+        self.assert_only("Start", "^each of 2 ranks is a job of its own$")
+        self.assertIn("--mpi=pmi2", self.findings["Start"][0]["remedy"])
+        self.assertEqual("starts 2 ranks", self.findings["Start"][0]["tried"])
+
+
+HARMLESS = {"UCX_LOG_LEVEL": "error", "UCX_WARN_UNUSED_ENV_VARS": "n", "UCX_HANDLE_ERRORS": "none",
+            "MPIR_CVAR_ENABLE_COLOR": "0", "UCX_STATS_TRIGGER": "exit"}
+
+
+class Variables(CheckupCase):
+    """Measures: a variable that makes messages several times slower is found beside harmless ones."""
+
+    def assert_slow(self, slow, harmless, *options):
+        """This variable alone is reported, with its gain."""
+        self.assertEqual(1, self.checkup("--seconds=240", *options, environment={**harmless, **slow}))
+        (name, value), = slow.items()
+        found = self.findings["Variables"]
+        self.assertEqual([f"{name}={value} slows messages"], [finding["found"] for finding in found])
+        self.assertEqual(f"unset {name}", found[0]["remedy"])
+        self.assertGreater(found[0]["gain"]["ratio"], 1.3)
+
+    def test_ucx(self):
+        if self.launcher.is_openmpi:
+            self.skipTest("its transports within a node aren't UCX's")
+        self.assert_slow({"UCX_TLS": "tcp,self"}, HARMLESS)
+
+    def test_open_mpi(self):
+        """Open MPI over TCP within a node."""
+        if not self.launcher.is_openmpi:
+            self.skipTest("another library")
+        self.assert_slow({"OMPI_MCA_btl": "tcp,self"}, {"OMPI_MCA_btl_base_verbose": "0"},
+                         f"--launcher={self.launcher.command[0]} --mca pml ob1")
+
+
 class Start(CheckupCase):
     @each("option", ["--precision=0", "--no-such-option", "--output=/no/such/folder/x"])
     def test_wrong_usage_of_the_program(self, option):
@@ -250,10 +306,33 @@ class Start(CheckupCase):
         self.assertRegex(self.findings["Start"][0]["found"], "no end within")
         self.assertIsNone(session_of(int((self.folder / "pid").read_text(encoding="ascii"))))
 
-    @each("options, text", [(["--launcher=no-such-launcher"], "no launcher"), (["--ranks=none"], "--ranks"),
-                            (["--build=/nowhere"], "/nowhere")])
-    def test_refused(self, options, text):
+    def test_dying_ranks(self):
+        """The launcher's own messages don't hide the reason."""
+        self.assertEqual(3, self.checkup(FACTS_ONLY, self.launcher_of_ranks("sh", "-c", "kill${IFS}-9${IFS}$$", "sh")))
+        self.assert_only("Start", "^no start: (a rank ended: |exit status |Primary job)")
+
+    @each("number", [signal.SIGINT, signal.SIGTERM])
+    def test_signal(self, number):
+        """It ends the launch and leaves no file."""
+        script = self.folder / "mpirun"
+        script.write_text(f"#!/bin/sh\nsleep 987 &\necho $! > {self.folder}/pid.new\n"
+                          f"mv {self.folder}/pid.new {self.folder}/pid\nwait\n", encoding="ascii")
+        script.chmod(0o755)
+        found = self.folder / "found"
+        found.mkdir()
+        process = subprocess.Popen(["sh", CHECKUP, f"--build={self.build}", f"--launcher={script} {{ranks}}",
+                                    f"--output={found}/checkup.tsv"], start_new_session=True)
+        self.assertTrue(wait_for((self.folder / "pid").exists))
+        os.killpg(process.pid, number)
+        self.assertEqual(128 + number, process.wait(60))
+        self.assertEqual([], os.listdir(found))
+        self.assertIsNone(session_of(int((self.folder / "pid").read_text(encoding="ascii"))))
+
+    @each("options, status, text", [(["--launcher=no-such-launcher"], 3, "no launcher"), (["--ranks=none"], 2, "--ranks"),
+                                    (["--build=/nowhere"], 2, "/nowhere"), (["--build=/"], 3, "no program"),
+                                    (["--output=/nowhere/x"], 2, "--output: cannot write")])
+    def test_refused(self, options, status, text):
         done = call(["sh", CHECKUP, f"--build={self.build}", *options])
-        self.assertIn(done.returncode, (1, 2))
+        self.assertEqual(status, done.returncode)
         self.assertEqual(1, len(done.stderr.splitlines()), done.stderr)
         self.assertIn(text, done.stderr)

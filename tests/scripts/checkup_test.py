@@ -91,6 +91,27 @@ class Checks(Case):
         self.assertEqual(["ranks of n1 share a core (hardware threads)"],
                          [finding.found for finding in checks.cores(self.facts(*ranks))])
 
+    def test_lacking_facts(self):
+        """A check without its facts finds nothing, and isn't well."""
+        lines = {line.check: line.status for line in checkup.well_lines(self.facts({"host": ["n1"]}), [])}
+        self.assertEqual(["Cores", "Binding", "NUMA", "Limits", "Clock"],
+                         [name for name, status in lines.items() if status == checks.UNKNOWN])
+
+    @each("driver, count", [("intel_pstate", 0), ("acpi-cpufreq", 1)])
+    def test_powersave(self, driver, count):
+        """Some drivers reach the full frequency with this governor."""
+        rank = {"host": ["n1"], "frequency.policy0.driver": [driver], "frequency.policy0.governor": ["powersave"]}
+        self.assertEqual(count, len(list(checks.clock(self.facts(rank)))))
+
+    @each("state, node, rate", [("4: ACTIVE", "1", 100000), ("1: DOWN", "1", 1000), ("4: ACTIVE", "0", 1000)])
+    def test_fastest_rate(self, state, node, rate):
+        """Only links in use that both nodes have count."""
+        ranks = [{"host": [str(number)], "node": [str(number)], "interface.eth0.rate": ["1000"],
+                  "interface.eth0.state": ["up"], "interface.eth0.kind": ["physical"]} for number in (0, 1)]
+        for rank in (ranks[0], ranks[int(node)]):
+            rank.update({"adapter.mlx5_0.rate": ["100 Gb/sec (4X EDR)"], "adapter.mlx5_0.state": [state]})
+        self.assertEqual(rate, checks.fastest_rate(self.facts(*ranks))[1])
+
     def test_equal_addresses(self):
         """A bridge with one address on two nodes is tried without."""
         ranks = [{"host": [host], "interface.docker0.address": ["172.17.0.1"], "interface.eth0.address": [f"10.0.0.{host}"]}

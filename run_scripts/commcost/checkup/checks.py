@@ -29,6 +29,7 @@ class Finding(typing.NamedTuple):
     found: str
     fact: str = ""       # the measurement that shows the cost
     remedies: tuple = ()
+    unsure: str = ""     # the sentence of a suspicion that wasn't tried
 
 
 class Job(typing.NamedTuple):
@@ -63,8 +64,8 @@ def start(job):
     if built and not runs.startswith(built):
         yield Finding("Start", WARNING, f"built with {built}, runs with {runs.split(' MPICH')[0]:.40}", "",
                       (Remedy("rebuild with the library that runs", untried="needs a build"),))
-    if re.search(r"--enable-g=|--enable-debug\b|debug: yes", runs):
-        yield Finding("Library", WARNING, "the MPI library is a debug build", "",
+    if re.search(r"--enable-g=(?!none)|--enable-debug\b", runs):
+        yield Finding("Start", WARNING, "the MPI library is a debug build", "",
                       (Remedy("use a library built without --enable-debug", untried="needs another library"),))
 
 
@@ -106,7 +107,8 @@ def binding(job):
     enough = all(len(set().union(*(members(rank.text("allowed_cores")) for rank in ranks))) >= len(ranks)
                  for ranks in job.facts.nodes.values())
     if moved and enough:
-        yield Finding("Binding", SUSPICION, "ranks move between cores", "allreduce_time", bind_to_core(job))
+        yield Finding("Binding", SUSPICION, "ranks move between cores", "allreduce_time", bind_to_core(job),
+                      "ranks may move between cores")
 
 
 def numa(job):
@@ -201,15 +203,16 @@ def between_nodes(job):
 
 
 def fastest_rate(job):
-    """(name, Mbit/s) of the fastest link that all nodes have; None if the system doesn't give rates."""
+    """(name, Mbit/s) of the fastest link in use that all nodes have; None if the system doesn't give rates."""
     found = {}
-    for rank, match, value in job.facts.named(r"(?:interface|adapter)\.(.+)\.rate"):
+    for rank, match, value in job.facts.named(r"((?:interface|adapter)\.(.+))\.rate"):
         number = re.match(r"\d+", value)
         mbit = int(number.group()) * (1000 if "Gb" in value else 1) if number else 0
-        kind = rank.text(f"interface.{match.group(1)}.kind", "adapter")
-        if mbit > 0 and kind not in ("loopback", "bridge"):
-            found.setdefault(match.group(1), []).append(mbit)
-    return max(((name, min(rates)) for name, rates in found.items()), key=lambda one: one[1], default=None)
+        is_down = "down" in rank.text(match.group(1) + ".state").lower()
+        if mbit > 0 and not is_down and rank.text(match.group(1) + ".kind") not in ("loopback", "bridge"):
+            found.setdefault(match.group(2), []).append(mbit)
+    common = ((name, min(rates)) for name, rates in found.items() if len(rates) == len(job.facts.nodes))
+    return max(common, key=lambda one: one[1], default=None)
 
 
 def different_mtu(job):
@@ -254,6 +257,8 @@ def limits(job):
 
 
 SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies")
+# Drivers whose governor powersave still reaches the full frequency (Linux, admin-guide/pm/intel_pstate.rst, amd-pstate.rst).
+OWN_GOVERNORS = ("intel_pstate", "amd-pstate-epp")
 
 
 def clock(job):
@@ -263,8 +268,8 @@ def clock(job):
             yield Finding("Clock", WARNING, f"clock source {value} on {rank.text('host')}", "",
                           (Remedy("boot with clocksource=tsc", untried="needs a reboot"),))
             break
-    for rank, _, value in job.facts.named(r"frequency\..*\.governor"):
-        if value == "powersave":
+    for rank, match, value in job.facts.named(r"(frequency\..*)\.governor"):
+        if value == "powersave" and rank.text(match.group(1) + ".driver") not in OWN_GOVERNORS:
             yield Finding("Clock", WARNING, f"governor {value} on {rank.text('host')}", "",
                           (Remedy("cpupower frequency-set -g performance", untried="needs root"),))
             break
@@ -275,8 +280,9 @@ def variables(job):
     names = {value.partition("=")[0] for value in job.facts.ranks[0].values.get("mpi_variable", [])}
     for name in sorted(names & set(job.environment)):
         for fact in ("node_bandwidth", "allreduce_time") if len(job.facts.nodes) == 1 else ("network_bandwidth",):
-            yield Finding("Variables", SUSPICION, f"{name}={job.environment[name]:.40} slows messages", fact,
-                          (Remedy(f"unset {name}", unset=(name,)),))
+            set_to = f"{name}={job.environment[name]:.40}"
+            yield Finding("Variables", SUSPICION, f"{set_to} slows messages", fact,
+                          (Remedy(f"unset {name}", unset=(name,)),), f"{set_to} may slow messages")
 
 
 CHECKS = (("Start", start), ("Cores", cores), ("Binding", binding), ("NUMA", numa), ("Within a node", within_node),
@@ -292,3 +298,15 @@ ALL_WELL = {"Start": "{ranks} ranks in one job, launcher and library are of one 
             "Limits": "memlock suffices for what is here",
             "Clock": "a clock that is read without a system call",
             "Variables": "no MPI variable slows messages"}
+
+# The facts without which a check finds nothing, and the sentence then.
+NEEDED = {"Cores": (("allowed_processors",), "the processors of the ranks aren't known"),
+          "Binding": (("allowed_cores",), "no cores in /sys/devices/system/cpu"),
+          "NUMA": (("memory_numa_node", "processor_numa_node"), "move_pages shows no NUMA node"),
+          "Limits": (("memlock_bytes",), "getrlimit shows no limits"),
+          "Clock": (("clock.source",), "no clock source in /sys/devices/system/clocksource")}
+
+
+def lacks_facts(name, job):
+    """True if no rank has a fact that the check needs."""
+    return any(not any(fact in rank.values for rank in job.facts.ranks) for fact in NEEDED.get(name, ((),))[0])

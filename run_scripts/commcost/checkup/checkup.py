@@ -4,19 +4,23 @@ import json
 import os
 import re
 import shutil
+import signal
 import sys
 import time
 import typing
 
 from commcost.checkup import checks, experiments
 from commcost.checkup.jobs import Jobs, Setting
-from commcost.command import Failure, Parser, write_to
+from commcost.command import Failure, Parser, UsageError, complain, write_to
 from commcost.suite import launch_options, launchers
+from commcost.system import shell_command
 from commcost.words import counted
 
 PROGRAM = "checkup.sh"
 EXIT_WELL, EXIT_FOUND, EXIT_NO_START = 0, 1, 3
 LAUNCH_S = 20.0   # of a launch, at most
+REMEDY_WIDTH = 27  # of output
+LINE_ROOM = 71     # for a remedy and what became of it
 COLUMNS = ("check", "scope", "status", "found", "expected", "cost_pct", "cost_lo_pct", "cost_hi_pct", "remedy")
 QUANTITIES = {"allreduce_time": "allreduce", "node_bandwidth": "1 MiB within a node", "node_latency": "8 B within a node",
               "network_bandwidth": "1 MiB between nodes", "network_latency": "8 B between nodes"}
@@ -52,14 +56,15 @@ def parser():
 # ---- start ---------------------------------------------------------------------------------------
 
 def other_starters(jobs):
-    """Launchers that may start the job if this one doesn't: those of the library, and of Slurm."""
+    """Launchers that may start the job if this one doesn't: srun with another PMI, and those of libraries."""
+    if jobs.launcher.name == "srun":
+        words = [word for word in jobs.launcher.words if not word.startswith("--mpi=")]
+        for name in ("pmi2", "pmix"):
+            yield launchers.Srun([*words, f"--mpi={name}"])
     for kind in launchers.KINDS.values():
         for command in getattr(kind, "commands", ()) if kind is not launchers.Srun else ():
             if shutil.which(command) and launchers.kind_of(command) is kind and command != jobs.launcher.words[0]:
                 yield kind([command])
-    if jobs.launcher.name == "srun":
-        for name in ("pmi2", "pmix"):
-            yield launchers.Srun([jobs.launcher.words[0], f"--mpi={name}"])
 
 
 def starts(outcome, asked):
@@ -71,21 +76,30 @@ def message_of(outcome):
     if outcome.timed_out:
         return f"no end within {LAUNCH_S:.0f} s"
     lines = [re.sub(r"^(\[[^]]*\]\s*)+", "", line.strip()) for line in outcome.text.splitlines()
-             if re.search("[A-Za-z]", line)]
-    errors = [line for line in lines if re.search("error|fail|denied|cannot|unable|job of its own", line, re.I)]
-    return (errors or lines or [f"exit status {outcome.status}"])[0]
+             if re.search("[A-Za-z]", line) and not re.search(r"\.c:\d+\)|BAD TERMINATION", line)]  # hydra's own
+    signalled = re.search("EXIT STRING: (.+)", outcome.text)  # hydra
+    if signalled:
+        return f"a rank ended: {signalled.group(1).strip()}"
+    code = re.search("EXIT CODE: ([0-9]+)", outcome.text)
+    ended = [f"a rank ended: exit status {code.group(1)}"] if code else []
+    errors = [line for line in lines if re.search("error|fail|denied|cannot|unable|job of its own|signal", line, re.I)]
+    return (errors or ended or lines or [f"exit status {outcome.status}"])[0]
 
 
-def start_lines(jobs, outcome, asked, deadline_s):
+def start_lines(jobs, outcome, facts, asked, deadline_s):
     """Lines about a job that doesn't start: the message, and a launcher that starts it."""
-    singletons = "job of its own" in outcome.text
+    # With srun a rank doesn't see that it lacks others: the job ends well.
+    singletons = "job of its own" in outcome.text or outcome.status == 0
     found = f"each of {asked} ranks is a job of its own" if singletons else f"no start: {message_of(outcome):.70}"
     for launcher in other_starters(jobs):
         if time.monotonic() > deadline_s:
             break
         if starts(jobs.measure(Setting(launcher=launcher), experiments.SHORT), asked):
-            return [Line("Start", checks.PROBLEM, found, " ".join(jobs.line(Setting(launcher=launcher))),
+            return [Line("Start", checks.PROBLEM, found, shell_command(*jobs.line(Setting(launcher=launcher))),
                          f"starts {asked} ranks")]
+    mpirun = facts.ranks[0].text("mpirun_built_with") if facts.ranks else ""
+    if mpirun and mpirun != shutil.which(jobs.launcher.words[0]) and time.monotonic() > deadline_s:
+        return [Line("Start", checks.PROBLEM, found, f"{mpirun} -np {asked}", "not tried: no time left")]
     return [Line("Start", checks.PROBLEM, found)]
 
 
@@ -99,11 +113,11 @@ def found_by_checks(job):
 
 
 def gain_text(gain):
-    percent = [100 * (1 - 1 / ratio) for ratio in (gain.ratio, gain.low, gain.high)]
+    saved = [100 * (1 - 1 / ratio) for ratio in (gain.ratio, gain.low, gain.high)]
     what = QUANTITIES.get(gain.fact, gain.fact)
     if gain.ratio >= 2:
         return f"{what} {gain.ratio:.1f} × faster ({gain.low:.1f}–{gain.high:.1f})"
-    return f"{what} {percent[0]:.0f} % faster ({percent[1]:.0f}–{percent[2]:.0f})"
+    return f"{what} {saved[0]:.0f} % less time ({saved[1]:.0f}–{saved[2]:.0f})"
 
 
 def try_remedies(jobs, found, deadline_s):
@@ -132,9 +146,9 @@ def lines_of(found, tried):
         elif finding.status != checks.SUSPICION:
             lines.append(Line(finding.check, finding.status, finding.found,
                               *untried(next(iter(finding.remedies), None), of_it.get(0, "none"))))
-        elif None in of_it.values():
-            lines.append(Line(finding.check, checks.UNKNOWN, finding.found,
-                              *untried(finding.remedies[0], None)))
+        elif None in of_it.values() or not of_it:
+            lines.append(Line(finding.check, checks.UNKNOWN, finding.unsure or finding.found,
+                              *untried(next(iter(finding.remedies), None), None)))
     return without_repeats(lines)
 
 
@@ -155,11 +169,15 @@ def untried(remedy, outcome):
     return (remedy.text, "not tried: no time left") if outcome is None else ("", "")
 
 
-def well_lines(job, lines, found):
-    """A line `ok` for each check without findings."""
+def well_lines(job, lines):
+    """A line for each check without findings: `ok`, or `unknown` without its facts."""
     named = {line.check for line in lines}
     for name, _ in checks.CHECKS:
-        if name not in named and (name != "Between nodes" or len(job.facts.nodes) > 1):
+        if name in named or (name == "Between nodes" and len(job.facts.nodes) < 2):
+            continue
+        if checks.lacks_facts(name, job):
+            yield Line(name, checks.UNKNOWN, checks.NEEDED[name][1])
+        else:
             yield Line(name, checks.OK, checks.ALL_WELL[name].format(ranks=len(job.facts.ranks)))
     if "network_bandwidth" in job.facts.measured and checks.fastest_rate(job) is None and "Between nodes" not in named:
         yield Line("Link rate", checks.UNKNOWN, "no interface gives its rate")
@@ -168,18 +186,21 @@ def well_lines(job, lines, found):
 # ---- output --------------------------------------------------------------------------------------
 
 def title(job, seconds):
-    nodes = list(job.facts.nodes)
+    if not job.facts.ranks:
+        return f"commcost check-up: none of {counted(job.asked_ranks, 'rank')} started, {seconds:.0f} s"
     hosts = sorted({rank.text("host") for rank in job.facts.ranks})
-    version = re.match(r"[^,]*?[0-9][^ ,]*", job.facts.ranks[0].text("mpi_library") if job.facts.ranks else "")
-    return (f"commcost check-up: {counted(len(job.facts.ranks), 'rank')} on {counted(len(nodes), 'node')} "
-            f"({', '.join(hosts):.60}), {version.group() if version else 'MPI library unknown'}, {seconds:.0f} s")
+    found = re.match(r"([^,:0-9]*?)(?: Version:)?\s+v?([0-9][^ ,]*)", job.facts.ranks[0].text("mpi_library"))
+    return (f"commcost check-up: {counted(len(job.facts.ranks), 'rank')} on {counted(len(job.facts.nodes), 'node')} "
+            f"({', '.join(hosts):.40}), {' '.join(found.groups()) if found else 'MPI library unknown'}, {seconds:.0f} s")
 
 
 def print_lines(lines):
     for line in lines:
         print(f"  {line.status:<9} {line.check:<15} {line.found}")
         if line.remedy:
-            print(f"  {'':<9} {'try':<15} {line.remedy:<40} {line.tried}")
+            # Up to 100 characters fit on a line.
+            apart = " " if len(line.remedy) + len(line.tried) < LINE_ROOM else f"\n  {'':<25} "
+            print(f"  {'':<9} {'try':<15} {line.remedy:<{REMEDY_WIDTH}}{apart}{line.tried}".rstrip())
 
 
 def closing(lines, output):
@@ -200,20 +221,48 @@ def table_of(lines):
 
 def json_of(job, lines):
     return json.dumps({"ranks": len(job.facts.ranks), "findings": [
-        {"check": line.check, "status": line.status, "found": line.found, "remedy": line.remedy, "tried": line.tried}
+        {"check": line.check, "status": line.status, "found": line.found, "remedy": line.remedy, "tried": line.tried,
+         "gain": line.gain._asdict() if line.gain else None}
         for line in lines]}, indent=2, ensure_ascii=False)
+
+
+def jobs_of(options, folder):
+    """The Jobs that the options ask for. Failure without a build or a launcher."""
+    build = options.build or launch_options.own_build()
+    program = os.path.join(build, "checkup", "checkup")
+    if not os.access(program, os.X_OK):
+        raise Failure(f"no program '{program:.200}': run quickstart.sh first, or use --build=FOLDER")
+    ranks = options.ranks or launchers.default_ranks(options.hosts, options.ranks_per_node)
+    job = launchers.Job(ranks, options.ranks_per_node, options.hosts or "", "none")
+    return Jobs(program, launchers.find(options.launcher or "", build), job, LAUNCH_S, folder)
+
+
+def end_by_signal(number, _):
+    """Raises SystemExit, so the launch ends and its files go."""
+    sys.exit(128 + number)
 
 
 def main(words):
     options = parser().parse_args(words)
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, end_by_signal)
+    output = options.output or "checkup.tsv"
+    # Launches write there, since other nodes may not see /tmp of this one.
+    folder = os.path.dirname(os.path.realpath(output))
+    if not os.path.isdir(folder) or os.path.isdir(output):
+        raise UsageError(f"--output: cannot write '{output:.200}': use another file")
+    try:
+        return check_up(options, jobs_of(options, folder if os.access(folder, os.W_OK) else None), output)
+    except Failure as failure:
+        complain(PROGRAM, failure)
+        return EXIT_NO_START
+
+
+def check_up(options, jobs, output):
+    """Makes the check-up and prints its lines. Returns the exit status."""
     begin_s = time.monotonic()
-    build = options.build or launch_options.own_build()
-    if not build:
-        raise Failure("no build: run quickstart.sh first, or use --build=FOLDER")
-    ranks = options.ranks or launchers.default_ranks(options.hosts, options.ranks_per_node)
-    job = launchers.Job(ranks, options.ranks_per_node, options.hosts or "", "none")
-    jobs = Jobs(os.path.join(build, "checkup", "checkup"), launchers.find(options.launcher or "", build), job, LAUNCH_S)
-    deadline_s = begin_s + options.seconds
+    ranks, deadline_s = jobs.job.ranks, begin_s + options.seconds
     outcome = jobs.measure()
     is_started = starts(outcome, ranks)
     facts = outcome.facts if is_started else jobs.facts_without_mpi()
@@ -221,12 +270,12 @@ def main(words):
     if is_started:
         found = found_by_checks(judged)
         lines = lines_of(found, try_remedies(jobs, found, deadline_s))
-        lines = [*well_lines(judged, lines, found), *lines]
+        lines = [*well_lines(judged, lines), *lines]
     else:
-        found = [finding for finding in found_by_checks(judged) if finding.status != checks.SUSPICION] if facts.ranks else []
-        lines = [*start_lines(jobs, outcome, ranks, deadline_s), *lines_of(found, {})]
+        found = found_by_checks(judged) if facts.ranks else []
+        found = [finding for finding in found if finding.status != checks.SUSPICION]
+        lines = [*start_lines(jobs, outcome, facts, ranks, deadline_s), *lines_of(found, {})]
     lines.sort(key=lambda line: next((at for at, (name, _) in enumerate(checks.CHECKS) if name == line.check), 99))
-    output = options.output or "checkup.tsv"
     write_to(output, table_of(lines))
     if options.json:
         print(json_of(judged, lines))

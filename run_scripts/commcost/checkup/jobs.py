@@ -33,10 +33,10 @@ class Outcome(typing.NamedTuple):
 
 
 class Jobs:
-    """Starts `checkup` with a launcher. `limit_s`: the longest time of a launch."""
+    """Starts `checkup` with a launcher. `limit_s`: the longest time of a launch. `folder`: for its files; None: /tmp."""
 
-    def __init__(self, program, launcher, job, limit_s):
-        self.program, self.launcher, self.job, self.limit_s = program, launcher, job, limit_s
+    def __init__(self, program, launcher, job, limit_s, folder=None):
+        self.program, self.launcher, self.job, self.limit_s, self.folder = program, launcher, job, limit_s, folder
 
     def line(self, setting):
         """The words that start the job's ranks."""
@@ -50,7 +50,7 @@ class Jobs:
 
     def measure(self, setting=Setting(), options=()):
         """Starts the program in the job; an Outcome."""
-        with tempfile.TemporaryDirectory(prefix="commcost-checkup-") as folder:
+        with tempfile.TemporaryDirectory(prefix=".commcost-checkup-", dir=self.folder) as folder:
             path = os.path.join(folder, "checkup.tsv")
             outcome = self._run([*self.line(setting), self.program, f"--output={path}", *options],
                                 self.environment(setting))
@@ -63,7 +63,7 @@ class Jobs:
     def facts_without_mpi(self, setting=Setting()):
         """Starts `checkup --facts` in the job: facts also where MPI_Init fails. Each process has a
         file of its own, also where all have the same pid."""
-        with tempfile.TemporaryDirectory(prefix="commcost-checkup-") as folder:
+        with tempfile.TemporaryDirectory(prefix=".commcost-checkup-", dir=self.folder) as folder:
             script = 'exec "$1" --facts > "$(mktemp "$2/XXXXXX")"'
             self._run([*self.line(setting), "sh", "-c", script, "sh", self.program, folder],
                       self.environment(setting))
