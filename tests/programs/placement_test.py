@@ -91,8 +91,8 @@ class TwoNodes(PlacementCase):
         found = self.launched("mpi_overhead/mpi_overhead", "--both", "--max-time=0.05", nodes="0100")
         assert found.sent == both_ways((0, 3), (2, 1))
         assert found.has("50 % of the pairs cross nodes")
-        assert found.has("the reported pair, ranks 0 and 3, is on one node: --all-pairs reports all of "
-                         "them")
+        assert found.has("the reported pair, ranks 0 and 3, is on one node: use --all-pairs to report "
+                         "every pair")
 
     @each("program, options", [
         ("msgrate", []), *in_full(*(("msgrate_rma", [f"--transfer={transfer}"]) for transfer in ("put", "get")))])
