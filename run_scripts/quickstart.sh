@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs missing packages, builds commcost, measures this machine, and prints a scorecard:
+# Installs missing packages, builds commcost, checks how MPI runs here, measures, and prints a scorecard:
 # latency, bandwidth, host overhead, message rate, barrier, halo exchange, collectives, gain of
 # non-blocking calls, and noise.
 #
@@ -68,6 +68,17 @@ if [ -z "$results" ]; then
         number=$((number + 1))
         results=$begun-$number
     done
+fi
+
+# The check-up without experiments: about three seconds. The scorecard names its findings.
+if [ -x "$build/checkup/checkup" ] && mkdir -p "$results" && ! [ -e "$results/checkup.txt" ]; then
+    status=0
+    checked=$("$COMMCOST_TOP/run_scripts/checkup.sh" --build="$build" ${ranks:+"--ranks=$ranks"} --seconds=0 \
+        --output="$results/checkup.txt") || status=$?
+    case $status in
+    3) echo "$checked" ;; # the job doesn't start
+    [4-9]? | 1??) exit "$status" ;;
+    esac
 fi
 
 # A failed launch doesn't prevent the report.

@@ -737,6 +737,14 @@ echo "# end: 1 row, exit 0"
             assert (self.top / "results" / name).is_file(), name
         assert (done.stdout + done.stderr).count("report.html") == 1
 
+    def test_checkup(self):
+        """Its findings are a caveat; a job that doesn't start is explained first."""
+        write_program(self.top / "build/checkup/checkup", "#!/bin/sh\necho 'error: no network' >&2\nexit 1\n")
+        done = self.quickstart("--output=results")
+        assert "no start: error: no network" in done.stdout.partition("Costs")[0]
+        assert re.search("  no start: error: no network. Cost and remedies:\n.*run_scripts/checkup.sh'?\n",
+                         done.stdout.partition("Caveats")[2]), done.stdout
+
     def test_calls_in_the_same_second(self):
         self.stand_in("date", "echo now\n")
         for name in ("now", "now-2"):

@@ -101,5 +101,6 @@ MORE_KEYS = "Results differ in {}: {} of {} combinations shown, all with report.
 WRONG_DATA = "{} wrong data, first {} ({}): try another version of the MPI library"
 LOST_TIME = "{} of {} lost more than {} % of the time to interruptions: rerun on a quiet machine"
 PROGRAM_WARNINGS = "{}: see \"Warnings\" on the page of report.sh"
+CHECKUP = "{:.60}{}. Cost and remedies:\n{}"
 UNSTEADY = "{} of {} vary more than {} × between launches: rerun on a quiet machine"
 DECIDE = "To decide \"not clear\"{}:\n{}"
