@@ -119,7 +119,8 @@ class TwoNodes(PlacementCase):
         assert found.has("single direction: 100 % of the pairs cross nodes")
         found = self.launched("msgrate/msgrate", "-n", "1", *MSGRATE_ONCE)
         assert found.sent == {(0, 2), (2, 1), (1, 3), (3, 0), (0, 1), (2, 3)}
-        assert found.has("peers are 1 ranks apart, with ranks ordered by node: 50 % of them on other nodes"), found.notes
+        assert found.has("peers are 1 ranks apart, with ranks ordered by node: 50 % of them on other "
+                         "nodes"), found.notes
 
     def test_slowest_rank(self):
         """Of six ranks rank 2 is slow, which is in the second place; its partner, which waits for it,
