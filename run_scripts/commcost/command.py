@@ -116,7 +116,7 @@ class Parser(argparse.ArgumentParser):
     def unknown(self, word):
         """Ends the program: the word is no option."""
         if not word.startswith("-"):
-            self.error(f"'{word:.200}': not an option: see --help")
+            self.error(f"'{word:.200}' is no option: see --help")
         name = word.partition("=")[0]
         self.error(f"{name:.200}: no such option: see --help")
 

@@ -19,25 +19,27 @@ unset key
 set errorbars 0.6
 
 # The foot: the meaning of the bars, and counts of values that aren't drawn.
-sums_below = sums_missing = sums_left = sums_cut = sums_beyond = 0
+level_pct = sums_below = sums_missing = sums_left = sums_cut = sums_beyond = 0
 new_launches = base_launches = 1
 do for [t in tables] {
     load t.'.set'
     if (new_runs > new_launches) { new_launches = new_runs }
     if (base_runs > base_launches) { base_launches = base_runs }
+    if (levels == 3) { level_pct = level[3] }
     sums_cut = sums_cut + cut
     sums_beyond = sums_beyond + beyond
     sums_below = sums_below + at_or_below_0
     if (missing > sums_missing) { sums_missing = missing }
     if (left_out > sums_left) { sums_left = left_out }
 }
-array foot[6]
+array foot[7]
 feet = 1
 foot[1] = new_launches == 1 && base_launches == 1 ? 'Bars: the interval of one launch. Launches differ by more.' \
     : 'Points: medians over launches. Bars: from the lowest launch to the highest'.(new_launches == 1 || (names == 2 && base_launches == 1) ? '; of one launch its interval.' : '.')
-if (sums_cut > 0) { foot[1] = foot[1].' At the edge: cut.' }
-if (sums_below > 0) { feet = feet + 1; foot[feet] = 'Triangles at the end of a logarithmic axis: values of 0 or less ('.sums_below.').' }
-if (sums_beyond > 0) { feet = feet + 1; foot[feet] = 'Triangles at the end of an axis: values beyond it ('.sums_beyond.'), in the table.' }
+if (sums_cut > 0) { foot[1] = foot[1].' A bar that touches the frame continues beyond it.' }
+if (sums_below > 0) { feet = feet + 1; foot[feet] = 'Open triangles at the end of a logarithmic axis: values of 0 or less ('.sums_below.').' }
+if (sums_beyond > 0) { feet = feet + 1; foot[feet] = (sums_beyond == 1 ? 'Open triangle: one value lies' : 'Open triangles: '.sums_beyond.' values lie').' outside, see the table.' }
+if (level_pct > 0) { feet = feet + 1; foot[feet] = 'Grey: within '.sprintf('%g', level_pct).' %, no difference.' }
 if (sums_missing > 0) { feet = feet + 1; foot[feet] = 'Not drawn: '.sums_missing.(sums_missing == 1 ? ' row' : ' rows').' without a value (NA).' }
 if (sums_left > 0) { feet = feet + 1; foot[feet] = 'Not drawn: '.sums_left.' more, in the table.' }
 height = height + 17 * feet + 8

@@ -261,7 +261,7 @@ class Pictures(PlotsCase):
         rows[1][5] = 900
         self.results.add("result", "syncbench", rows=rows)
         self.results.plot("result")
-        note = "Triangles at the end of a logarithmic axis: values of 0 or less ({})."
+        note = "Open triangles at the end of a logarithmic axis: values of 0 or less ({})."
         assert note.format(2) in svg_texts(self.results.read("mpi_overhead.svg"))
         assert note.format(1) in svg_texts(self.results.read("syncbench.svg"))
         assert "-0.500" in svg_texts(self.results.read("syncbench.svg"))
@@ -276,7 +276,7 @@ class Pictures(PlotsCase):
                                for i in range(1, 71)])
         self.results.plot("result")
         texts = svg_texts(self.results.read("syncbench.svg"))
-        for text in ("Bars: the interval of one launch. Launches differ by more. At the edge: cut.",
+        for text in ("Bars: the interval of one launch. Launches differ by more. A bar that touches the frame continues beyond it.",
                      "Not drawn: 1 row without a value (NA).",
                      "Not drawn: 9 more, in the table."):
             assert text in texts

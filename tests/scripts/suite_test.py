@@ -180,7 +180,7 @@ class Plan(SuiteCase):
     @each("variables, named", [
         ({"SLURM_NTASKS": "2x"}, "SLURM_NTASKS='2x' is no number"),
         ({"SLURM_NTASKS": "8", "SLURM_JOB_NUM_NODES": "0"}, "SLURM_JOB_NUM_NODES='0' is no number"),
-        ({"SLURM_TASKS_PER_NODE": "4(2)"}, "SLURM_TASKS_PER_NODE='4(2)' is no list"),
+        ({"SLURM_TASKS_PER_NODE": "4(2)"}, "SLURM_TASKS_PER_NODE='4(2)' can't be read"),
         ({"SLURM_TASKS_PER_NODE": "4(x2)", "SLURM_NTASKS": "6"}, "SLURM_NTASKS=6 contradicts"),
         ({"SLURM_TASKS_PER_NODE": "4(x2)", "SLURM_JOB_NUM_NODES": "3"}, "SLURM_JOB_NUM_NODES=3 contradicts")])
     def test_what_slurm_can_not_mean(self, variables, named):

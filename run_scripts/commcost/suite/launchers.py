@@ -64,7 +64,7 @@ def slurm_tasks():
         return tasks
     parts = [re.fullmatch(r"([1-9][0-9]{0,6})(?:\(x([1-9][0-9]{0,6})\))?", part) for part in by_node.split(",")]
     if not all(parts):
-        raise UsageError(f"{name}='{by_node}' is no list like '4(x2),3': use --ranks")
+        raise UsageError(f"{name}='{by_node}' can't be read (expected '4(x2),3'): use --ranks")
     counts = [(int(part.group(1)), int(part.group(2) or 1)) for part in parts]
     total, count = sum(number * times for number, times in counts), sum(times for _, times in counts)
     for other, known, found in (("SLURM_NTASKS", tasks, total), ("SLURM_JOB_NUM_NODES", nodes, count)):

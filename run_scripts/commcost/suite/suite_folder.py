@@ -206,7 +206,7 @@ class Folder:
         return {(run, name): result for run, name, _, result in self.records()}
 
     def settings(self):
-        """Returns the setting by the name of launches; none if nothing was varied."""
+        """Maps a launch's name to its setting; empty if nothing was varied."""
         return dict(line.split("\t", 1) for line in self.read("settings").splitlines() if "\t" in line)
 
     def results(self, plan):

@@ -78,7 +78,7 @@ def chosen(entries, choice):
 
 
 def unknown_name(word):
-    return f"there is no '{word:.100}': --dry-run shows all names"
+    return f"no benchmark '{word:.100}': --dry-run shows all names"
 
 
 def max_time(options):

@@ -189,8 +189,8 @@ exec sh {run_suite} \\
         elif timed_out and limit_s == left_s:
             self.leave = self.ended_by
         elif result == "interrupted" and not timed_out:
-            # Somebody sent it to the programs, not to this script.
-            self.leave = "a signal to the program"
+            # This script got no signal.
+            self.leave = "a signal that somebody sent the program"
         if self.leave is not None:
             self.folder.record(step, begin, seconds, "NA" if status is None else status, suite_folder.UNFINISHED)
             remove(file + ".part")

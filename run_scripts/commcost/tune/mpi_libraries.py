@@ -40,7 +40,7 @@ class Contest(typing.NamedTuple):
 
 
 class Rule(typing.NamedTuple):
-    """A choice for messages of low to high bytes, including sizes between the measured ones."""
+    """A choice for messages from `low` to `high` bytes, including sizes between the measured ones."""
 
     contest: Contest
     operation: str
@@ -397,7 +397,7 @@ def library_of(program, launcher):
     with open(path, "rb") as stream, mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
         kind = next((kind for kind in KINDS if kind.is_in(data)), Library)
         if kind is not Library and not os.access(tools(kind.TOOL), os.X_OK):
-            raise Failure(f"no {kind.TOOL} of {path} beside {launcher.words[0]} or in PATH: add its folder to PATH")
+            raise Failure(f"no {kind.TOOL} of {path}: add its folder to PATH")
         library = Library() if kind is Library else kind(data, tools)
     return library if library.contests() else Library(), path
 

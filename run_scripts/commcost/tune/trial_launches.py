@@ -135,7 +135,7 @@ class Trials:
         os.makedirs(os.path.dirname(file), exist_ok=True)
         begin, seconds, status, verdict = self.folder.launch(step, limit_s, self._signals)
         if status is None or verdict == "interrupted":
-            self.left_by = self._signals.last.name if self._signals.last else "a signal to the program"
+            self.left_by = self._signals.last.name if self._signals.last else "a signal that somebody sent the program"
         elif seconds >= limit_s and limit_s < self.limit_s and verdict not in suite_folder.WHOLE:
             self.left_by = BUDGET
         if self.left_by:
