@@ -32,11 +32,11 @@ do for [t in tables] {
     if (missing > sums_missing) { sums_missing = missing }
     if (left_out > sums_left) { sums_left = left_out }
 }
-array foot[7]
+array foot[8]
 feet = 1
 foot[1] = new_launches == 1 && base_launches == 1 ? 'Bars: the interval of one launch. Launches differ by more.' \
     : 'Points: medians over launches. Bars: from the lowest launch to the highest'.(new_launches == 1 || (names == 2 && base_launches == 1) ? '; of one launch its interval.' : '.')
-if (sums_cut > 0) { foot[1] = foot[1].' A bar that touches the frame continues beyond it.' }
+if (sums_cut > 0) { feet = feet + 1; foot[feet] = 'A bar that touches the frame continues beyond it.' }
 if (sums_below > 0) { feet = feet + 1; foot[feet] = 'Open triangles at the end of a logarithmic axis: values of 0 or less ('.sums_below.').' }
 if (sums_beyond > 0) { feet = feet + 1; foot[feet] = (sums_beyond == 1 ? 'Open triangle: one value lies' : 'Open triangles: '.sums_beyond.' values lie').' outside, see the table.' }
 if (level_pct > 0) { feet = feet + 1; foot[feet] = 'Grey: within '.sprintf('%g', level_pct).' %, no difference.' }

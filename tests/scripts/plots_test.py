@@ -19,7 +19,7 @@ PICTURES = {
     "overlap": (["overlap"], ["overlap (% of the operation’s own time)"]),
     "overlap_sizes": (["overlap"], ["overlap (% of the operation’s own time)", "size (bytes)"]),
     "mpi_overhead": (["overhead", "available"],
-                     ["host overhead (µs)", "CPU availability (% of transfer + barrier)", "size (bytes)"]),
+                     ["host overhead (µs)", "CPU availability (% of an iteration)", "size (bytes)"]),
     "msgrate": (["rate"], ["million messages per second and rank, sent and received"]),
     "msgrate_rma": (["rate"], ["million messages per second and rank, sent and received"]),
     "pingpong": (["latency", "bandwidth"], ["latency (µs)", "bandwidth (MB/s; MB = 2^20 bytes)", "size (bytes)"]),
@@ -276,7 +276,8 @@ class Pictures(PlotsCase):
                                for i in range(1, 71)])
         self.results.plot("result")
         texts = svg_texts(self.results.read("syncbench.svg"))
-        for text in ("Bars: the interval of one launch. Launches differ by more. A bar that touches the frame continues beyond it.",
+        for text in ("Bars: the interval of one launch. Launches differ by more.",
+                     "A bar that touches the frame continues beyond it.",
                      "Not drawn: 1 row without a value (NA).",
                      "Not drawn: 9 more, in the table."):
             assert text in texts

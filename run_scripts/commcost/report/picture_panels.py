@@ -13,6 +13,7 @@ from commcost.words import is_number, number_text, short, size_text
 # Of the palette of Okabe and Ito, which colour-blind people tell apart.
 FREE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444")
 SHAPES = (7, 9, 5, 13, 15)  # gnuplot's point types, which tell lines apart without colours
+TICS = 9                    # on a horizontal axis, of sizes
 LABELS_APART = 0.08         # of a panel's height, at least
 
 
@@ -261,7 +262,7 @@ class PanelText:
         self._set_labels(axis, is_log, zero)
 
     def _set_horizontal(self, points):
-        """Powers of two, and 0 apart on the left; returns where."""
+        """The sizes if they are few and apart, else powers of two; 0 apart on the left; returns where."""
         places = [float(point.at) for point in points]
         above = [place for place in places if place > 0]
         least, greatest = (min(above), max(above)) if above else (1, 1)
@@ -272,6 +273,11 @@ class PanelText:
         step = next((step for most, step in ((8, 1), (16, 2), (26, 3)) if doublings <= most), 4)
         exponent = math.ceil(math.log(least, 2) - 1e-9)
         tics = [("0", zero)] if zero else []
+        sizes = sorted(set(above))
+        if 1 < len(sizes) <= TICS and all(math.log(after / size, 2) * TICS >= doublings
+                                          for size, after in zip(sizes, sizes[1:])):
+            tics += [(size_text(size), size) for size in sizes]
+            exponent = math.inf
         while 2.0 ** exponent <= greatest * 1.001:
             tics.append((size_text(2.0 ** exponent), 2.0 ** exponent))
             exponent += step

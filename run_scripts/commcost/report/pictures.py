@@ -151,7 +151,7 @@ PICTURES = {
     "mpi_overhead": (Picture("mpi_overhead", "Host overhead and CPU availability", (
         Panel("overhead", "host overhead (µs)", "overhead", (Key("direction"), Key("pair", "pair %", True)),
               x="msgsize", log_from=20),
-        Panel("available", "CPU availability (% of transfer + barrier)", "avail(%)",
+        Panel("available", "CPU availability (% of an iteration)", "avail(%)",
               (Key("direction"), Key("pair", "pair %", True)), x="msgsize", scale="percent"))),),
     "collective": collective_pictures,
     "syncbench": (Picture("syncbench", "Synchronisation", (
