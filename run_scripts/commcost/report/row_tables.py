@@ -4,13 +4,19 @@ from commcost.page import Closed, Column, Text, grid_of
 from commcost.result import benchmarks
 from commcost.result.result_reader import status_rank
 from commcost.result.tables import BASE, NEW, sorted_numbers, median_text, rows_by_key
-from commcost.words import counted, is_number
+from commcost.words import counted, grouped, is_number
+
+STATUSES = {"budget": "the time was up before the interval was as narrow as asked",
+            "max-size": "no size took the cutoff time", "no-knee": "no host overhead found in the time",
+            "FAIL": "wrong data"}
 
 
 def closed(tables, group, kinds):
     """The rows of a group of kinds (plot.groups_of), with how to read them."""
     entry, rows = benchmarks.entry_of(group), [row for kind in kinds for row in rows_by_key(tables, kind)]
     keys = benchmarks.headings_of(kinds[0], dict.fromkeys(key for row in rows for key in row.keys))
+    if group == "noise":  # launches find different sources
+        rows = [row for of_scope in grouped(rows, lambda row: row.keys.get("scope")) for row in of_scope]
     return Closed(group, f"{entry.heading}: {counted(len(rows), 'row')}",
                   [Text(entry.text.replace("\n", " ")), *(table_of(entry, keys, rows) if rows else [])])
 
@@ -43,7 +49,9 @@ def table_of(entry, keys, rows):
         kept = f"Values are medians over {most} launches, ranges min–max."
     else:
         kept = "One launch: ranges are its confidence intervals, and launches differ by more."
-    return [Text(common + kept, small=True), grid_of(columns, rows=[
+    legend = "".join(f" Status {name}: {meaning}." for name, meaning in STATUSES.items()
+                     if any(name in status.split(", ") for status in statuses))
+    return [Text(common + kept + legend, small=True), grid_of(columns, rows=[
         (row.identity, "loses" if "FAIL" in status else "") for row, status in zip(rows, statuses)])]
 
 
