@@ -116,7 +116,8 @@ def gain_text(gain):
     saved = [100 * (1 - 1 / ratio) for ratio in (gain.ratio, gain.low, gain.high)]
     what = QUANTITIES.get(gain.fact, gain.fact)
     if gain.ratio >= 2:
-        return f"{what} {gain.ratio:.1f} × faster ({gain.low:.1f}–{gain.high:.1f})"
+        places = 1 if gain.ratio < 10 else 0
+        return f"{what} {gain.ratio:.{places}f} × faster ({gain.low:.{places}f}–{gain.high:.{places}f})"
     return f"{what} {saved[0]:.0f} % less time ({saved[1]:.0f}–{saved[2]:.0f})"
 
 

@@ -1,15 +1,11 @@
 """Limits of the answers: failed settings, wrong data, disturbances, too few launches, warnings."""
 
-import os
-
-from commcost.command import plain
 from commcost.compare import best_setting
 from commcost.result.intervals import LAUNCHES_ENOUGH
 from commcost.result.tables import NEW
 from commcost.scorecard import card_table, program_warnings
 from commcost.scorecard.card_title import HOSTS, launches_of, seconds_of
 from commcost.suite import suite_options
-from commcost.system import lines_of, script, shell_command
 from commcost.words import UNSURE, counted, duration_text, listed
 
 LOST_PCT = 10  # of the time, above which intervals may miss the truth
@@ -17,19 +13,10 @@ UNSTEADY = 2   # max over min of a row's launches, from which on the row counts 
 VARIANTS = 8   # of rows that differ in keys which no question knows
 
 
-def checkup_findings(path):
-    """Yields a sentence for the findings of the check-up that quickstart.sh made, with its command."""
-    rows = [line.split("\t") for line in lines_of(os.path.join(path, "checkup.txt"))]
-    found = [plain(row[3]) for row in rows if len(row) > 3 and row[2] in ("problem", "warning")]
-    if found:
-        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-        yield card_table.CHECKUP.format(found[0], more, shell_command(script("checkup.sh")))
-
-
 def caveats_of(tables, parts, lost):
     """Yields sentences about failed settings, wrong data, disturbances, what would make answers clear, and warnings."""
     yield from best_setting.failures(tables.paths[NEW])
-    yield from checkup_findings(tables.paths[NEW])
+    yield from program_warnings.checkup_findings(tables.paths[NEW])
     variants = tables.variants()
     if len(variants) > VARIANTS:
         keys = dict.fromkeys(key for keys, _ in variants for key in keys)

@@ -1,11 +1,14 @@
 """Warnings and notes of the programs and of the suite, as Items of the page."""
 
+import os
 import re
 
+from commcost.command import plain
 from commcost.result.row_labels import named_keys
 from commcost.result.tables import BASE
 from commcost.scorecard import card_table
 from commcost.suite import suite_folder
+from commcost.system import lines_of, script, shell_command
 from commcost.words import counted, listed
 
 NAMES_SHOWN = 12    # results that a warning names
@@ -23,6 +26,15 @@ def wrong_data(rows):
     if wrong:
         yield card_table.WRONG_DATA.format(counted(len(wrong), "result has", "results have"),
                                            wrong[0].identity.rpartition("-")[0], named_keys(wrong[0]))
+
+
+def checkup_findings(path):
+    """Yields the caveat about findings of quickstart.sh's check-up: the first finding and the command of all."""
+    rows = [line.split("\t") for line in lines_of(os.path.join(path, "checkup.txt"))]
+    found = [plain(row[3]) for row in rows if len(row) > 3 and row[2] in ("problem", "warning")]
+    if found:
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        yield card_table.CHECKUP.format(found[0], more, shell_command(script("checkup.sh")))
 
 
 def remarks_of(table, kind):

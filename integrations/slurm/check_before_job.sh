@@ -1,0 +1,24 @@
+#!/bin/bash
+#SBATCH --nodes=2
+#SBATCH --ntasks-per-node=4
+# Checks MPI on the nodes of a Slurm job before the application starts. A job that MPI can't start goes back to the queue.
+#
+#   COMMCOST=/opt/commcost sbatch check_before_job.sh ./application INPUT
+#
+# COMMCOST: the folder with run_scripts and build. With srun, ranks write to the job's folder, which all nodes must see.
+# The check-up takes about five seconds (--seconds=0: facts and messages, no remedies tried).
+set -u
+
+findings=checkup-${SLURM_JOB_ID:?use sbatch}.tsv
+status=0
+"${COMMCOST:?set it to the folder of commcost}/run_scripts/checkup.sh" --seconds=0 --output="$findings" || status=$?
+case $status in
+0 | 1) ;; # 1: slow at most; the findings are in the job's output
+3)
+    echo "MPI doesn't start on $SLURM_JOB_NODELIST: requeued" >&2
+    scontrol requeuehold "$SLURM_JOB_ID"
+    exit 3
+    ;;
+*) echo "check-up: exit status $status" >&2 ;; # no reason to stop the application
+esac
+exec srun "$@"
