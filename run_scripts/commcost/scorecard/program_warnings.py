@@ -1,4 +1,4 @@
-"""Warnings and notes of the programs and of the suite, as Items of the page."""
+"""Warnings and notes of the programs, the suite and the check-up: Items of the page, and caveats."""
 
 import os
 import re
