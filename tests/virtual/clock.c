@@ -104,13 +104,23 @@ static FILE *open_numbers(const char *path)
     return file;
 }
 
+/* Reads the next number. Returns false at the end of the file. */
+static bool read_number(FILE *file, double *number)
+{
+    char word[64], *end;
+    if (fscanf(file, "%63s", word) != 1)
+        return false;
+    *number = strtod(word, &end);
+    return end != word && *end == '\0';
+}
+
 static void read_record(const char *path)
 {
     double start_us, length_us;
     if (path == NULL)
         return;
     FILE *const file = open_numbers(path);
-    while (fscanf(file, "%lf %lf", &start_us, &length_us) == 2) {
+    while (read_number(file, &start_us) && read_number(file, &length_us)) {
         record.of = world_grow(record.of, (size_t)record.count + 1, sizeof *record.of);
         record.of[record.count][0] = llround(start_us * 1e3);
         record.of[record.count++][1] = llround(length_us * 1e3);
@@ -128,7 +138,7 @@ static void read_times(const char *path)
     if (path == NULL)
         return;
     FILE *const file = open_numbers(path);
-    while (fscanf(file, "%lf", &factor) == 1) {
+    while (read_number(file, &factor)) {
         times.factor = world_grow(times.factor, (size_t)times.count + 1, sizeof *times.factor);
         times.factor[times.count++] = factor;
     }

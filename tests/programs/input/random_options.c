@@ -27,6 +27,12 @@ static const struct bc_program *const programs[] = {
 #include "programs.def"
 };
 #undef PROGRAM
+#define PROGRAM(constant) +1
+enum {
+    PROGRAMS = 0
+#include "programs.def"
+};
+#undef PROGRAM
 
 enum { WORDS_MAX = 5, WORD_MAX = 300 };
 
@@ -275,7 +281,7 @@ int main(int argc, char **argv)
     must(setlocale(LC_CTYPE, "C.UTF-8") != NULL, "no locale C.UTF-8", "");
     long accepted = 0;
     for (long i = 0; i < lines; i++) {
-        accepted += try_line(programs[(size_t)i % COUNT(programs)]);
+        accepted += try_line(programs[i % PROGRAMS]);
         try_monitor();
     }
     (void)printf("%ld of %ld lines accepted\n", accepted, lines);
