@@ -233,6 +233,18 @@ class Slurm(CheckupCase):
         self.assertIn("--mpi=pmi2", self.findings["Start"][0]["remedy"])
         self.assertEqual("starts 2 ranks", self.findings["Start"][0]["tried"])
 
+    def test_job_script(self):
+        """integrations/slurm checks MPI, then starts the application."""
+        for name, path in (("run_scripts", os.path.dirname(CHECKUP)), ("build", self.build)):
+            (self.folder / name).symlink_to(os.path.abspath(path))
+        script = os.path.join(self.source, "integrations", "slurm", "check_before_job.sh")
+        done = call(["sbatch", "--wait", "--nodes=1", "--ntasks-per-node=2", f"--chdir={self.folder}",
+                     f"--output={self.folder}/log", script, "echo", "started"],
+                    env={**os.environ, **self.environment, "COMMCOST": str(self.folder)})
+        log = (self.folder / "log").read_text(encoding="utf-8")
+        self.assertEqual((0, 2), (done.returncode, log.splitlines().count("started")), log)
+        self.assertRegex(log, "(?m)^  ok +Start ")
+
 
 HARMLESS = {"UCX_LOG_LEVEL": "error", "UCX_WARN_UNUSED_ENV_VARS": "n", "UCX_HANDLE_ERRORS": "none",
             "MPIR_CVAR_ENABLE_COLOR": "0", "UCX_STATS_TRIGGER": "exit"}

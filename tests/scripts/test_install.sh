@@ -55,6 +55,7 @@ suite() {
         grep -q 'halo \\- Measures a 3D halo swap' "$work/moved/share/man/man1/halo.1" || fail "halo.1 has no name"
     fi
     commcost-tune --help | grep -q '^Usage: tune.sh' || fail "commcost-tune"
+    commcost-checkup --ranks=2 --seconds=0 | grep -q '^  ok  *Start' || fail "commcost-checkup"
     library=$(find "$work/moved" -name libmpirtmon.so)
     expect_file "$library" "$work/moved/include/mpirtmon.h"
     pages=$work/moved/share/doc/commcost
