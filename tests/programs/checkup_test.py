@@ -255,7 +255,7 @@ class Variables(CheckupCase):
 
     def assert_slow(self, slow, harmless, *options):
         """This variable alone is reported, with its gain."""
-        self.assertEqual(1, self.checkup("--seconds=240", *options, environment={**harmless, **slow}))
+        self.assertEqual(1, self.checkup("--seconds=120", *options, environment={**harmless, **slow}))
         (name, value), = slow.items()
         found = self.findings["Variables"]
         self.assertEqual([f"{name}={value} slows messages"], [finding["found"] for finding in found])

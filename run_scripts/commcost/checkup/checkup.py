@@ -123,13 +123,17 @@ def gain_text(gain):
 
 def try_remedies(jobs, found, deadline_s):
     """Tries each remedy that can be tried here. Returns {(place of the finding, of the remedy): Gain, Failed or None}."""
-    tried = {}
-    for place, finding in enumerate(found):
-        for number, remedy in enumerate(finding.remedies):
-            if finding.fact and not remedy.untried:
-                setting = Setting(remedy.set, remedy.unset, remedy.words)
-                tried[place, number] = experiments.run(jobs, setting, finding.fact, deadline_s)
-    return tried
+    places = [(place, number) for place, finding in enumerate(found) for number, remedy in enumerate(finding.remedies)
+              if finding.fact and not remedy.untried]
+    asked = [(setting_of(found[place].remedies[number]), found[place].fact) for place, number in places]
+    is_sure = [found[place].status != checks.SUSPICION for place, _ in places]
+    gains = experiments.first_gains(jobs, asked, deadline_s) if len(asked) > 1 and time.monotonic() < deadline_s else [1.0] * len(asked)
+    order = sorted(range(len(places)), key=lambda at: (not is_sure[at], -gains[at]))
+    return {places[at]: experiments.run(jobs, *asked[at], deadline_s) for at in order}
+
+
+def setting_of(remedy):
+    return Setting(remedy.set, remedy.unset, remedy.words)
 
 
 def lines_of(found, tried):
