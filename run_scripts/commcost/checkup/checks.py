@@ -257,7 +257,7 @@ def limits(job):
 
 
 SLOW_CLOCKS = ("hpet", "acpi_pm", "jiffies")
-# Drivers whose governor powersave still reaches the full frequency (Linux, admin-guide/pm/intel_pstate.rst, amd-pstate.rst).
+# Drivers whose governor powersave reaches the full frequency (Linux, admin-guide/pm: intel_pstate.rst, amd-pstate.rst).
 OWN_GOVERNORS = ("intel_pstate", "amd-pstate-epp")
 
 

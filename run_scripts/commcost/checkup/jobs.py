@@ -33,7 +33,7 @@ class Outcome(typing.NamedTuple):
 
 
 class Jobs:
-    """Starts `checkup` with a launcher. `limit_s`: the longest time of a launch. `folder`: for its files; None: /tmp."""
+    """Starts `checkup` with a launcher. `limit_s`: the longest time of a launch. `folder`: of its files."""
 
     def __init__(self, program, launcher, job, limit_s, folder=None):
         self.program, self.launcher, self.job, self.limit_s, self.folder = program, launcher, job, limit_s, folder
