@@ -84,4 +84,5 @@ def shown(gains):
     """Those of these Gains, None and Failed that are shown, by their place."""
     places = [place for place, gain in enumerate(gains) if isinstance(gain, Gain)]
     corrected = rank_test.holm([gains[place].p for place in places])
-    return {place for place, p in zip(places, corrected) if p <= ALPHA and gains[place].ratio >= LEAST_GAIN}
+    return {place for place, p in zip(places, corrected)
+            if p <= ALPHA and gains[place].ratio >= LEAST_GAIN and gains[place].low > 1}
