@@ -1,7 +1,7 @@
 """checkup.sh names each planted fault with its cause, and no other problem.
 
-Faults are real: processors, quotas, namespaces, file systems, filters and launchers as users have them. Facts decide, so
-no outcome depends on how busy the machine is; only Variables measures.
+Faults are real: processors, quotas, namespaces, file systems, filters and launchers as users have them. Facts decide,
+so no outcome depends on how busy the machine is; only Variables measures.
 """
 
 import json
@@ -62,7 +62,8 @@ class CheckupCase(Case):
         if not any(option.startswith("--launcher") for option in options):
             words.append("--launcher=" + self.launcher.command[0])
         done = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL,
-                              env={**os.environ, **(environment or {})}, universal_newlines=True, timeout=300, check=False)
+                              env={**os.environ, **(environment or {})}, universal_newlines=True, timeout=300,
+                              check=False)
         self.assertEqual("", done.stderr)
         self.findings = {}
         for finding in json.loads(done.stdout)["findings"]:
@@ -340,7 +341,8 @@ class Start(CheckupCase):
         self.assertEqual([], os.listdir(found))
         self.assertIsNone(session_of(int((self.folder / "pid").read_text(encoding="ascii"))))
 
-    @each("options, status, text", [(["--launcher=no-such-launcher"], 3, "no launcher"), (["--ranks=none"], 2, "--ranks"),
+    @each("options, status, text", [(["--launcher=no-such-launcher"], 3, "no launcher"),
+                                    (["--ranks=none"], 2, "--ranks"),
                                     (["--build=/nowhere"], 2, "/nowhere"), (["--build=/"], 3, "no program"),
                                     (["--output=/nowhere/x"], 2, "--output: cannot write")])
     def test_refused(self, options, status, text):

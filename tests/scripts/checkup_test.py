@@ -114,8 +114,8 @@ class Checks(Case):
 
     def test_equal_addresses(self):
         """A bridge with one address on two nodes is tried without."""
-        ranks = [{"host": [host], "interface.docker0.address": ["172.17.0.1"], "interface.eth0.address": [f"10.0.0.{host}"]}
-                 for host in "12"]
+        ranks = [{"host": [host], "interface.docker0.address": ["172.17.0.1"],
+                  "interface.eth0.address": [f"10.0.0.{host}"]} for host in "12"]
         job = self.facts(*ranks)._replace(launcher_name="openmpi")
         (finding,) = checks.between_nodes(job)
         self.assertEqual(("--mca", "btl_tcp_if_exclude", "lo,docker0"), finding.remedies[0].words)

@@ -1,6 +1,7 @@
 """Checks: conditions on facts and measurements, each with its sentence and its remedies. CHECKS is the table.
 
-A check yields Findings. A `suspicion` is a state that may cost nothing: it becomes a finding only if an experiment shows
+A check yields Findings. A `suspicion` is a state that may cost nothing: it becomes a finding only if an experiment
+shows
 that the remedy gains. Linux's and the libraries' own documentation are the sources; each check names its.
 """
 
@@ -222,7 +223,8 @@ def different_mtu(job):
     for name, values in found.items():
         if len(values) > 1 and name != "lo":
             yield Finding("Between nodes", PROBLEM, f"the MTU of {name} differs: {' and '.join(sorted(values))}",
-                          "network_bandwidth", (Remedy(f"ip link set {name} mtu N on all nodes", untried="needs root"),))
+                          "network_bandwidth",
+                          (Remedy(f"ip link set {name} mtu N on all nodes", untried="needs root"),))
 
 
 def equal_addresses(job):

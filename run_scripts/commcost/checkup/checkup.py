@@ -22,7 +22,8 @@ LAUNCH_S = 20.0   # of a launch, at most
 REMEDY_WIDTH = 27  # of output
 LINE_ROOM = 71     # for a remedy and what became of it
 COLUMNS = ("check", "scope", "status", "found", "expected", "cost_pct", "cost_lo_pct", "cost_hi_pct", "remedy")
-QUANTITIES = {"allreduce_time": "allreduce", "node_bandwidth": "1 MiB within a node", "node_latency": "8 B within a node",
+QUANTITIES = {"allreduce_time": "allreduce",
+              "node_bandwidth": "1 MiB within a node", "node_latency": "8 B within a node",
               "network_bandwidth": "1 MiB between nodes", "network_latency": "8 B between nodes"}
 
 
@@ -43,7 +44,8 @@ def parser():
     add = made.add_argument
     add("--launcher", metavar="WHICH", type=launch_options.launcher,
         help="hydra, openmpi, srun, or a command; default: the build's mpirun")
-    add("--ranks", metavar="N", type=launch_options.count, help="ranks of the job; default: this machine's cores, 2 to 8")
+    add("--ranks", metavar="N", type=launch_options.count,
+        help="ranks of the job; default: one per core, between 2 and 8")
     add("--ranks-per-node", metavar="N", type=launch_options.count, help="ranks on each node")
     add("--hosts", metavar="LIST", type=launch_options.text, help="hosts, with commas")
     add("--seconds", metavar="S", type=launch_options.duration, default=60, help="time for everything; default: 60")
@@ -122,12 +124,14 @@ def gain_text(gain):
 
 
 def try_remedies(jobs, found, deadline_s):
-    """Tries each remedy that can be tried here. Returns {(place of the finding, of the remedy): Gain, Failed or None}."""
+    """Tries each remedy that can be tried here. Returns {(finding's place, remedy's place): Gain, Failed or None}."""
     places = [(place, number) for place, finding in enumerate(found) for number, remedy in enumerate(finding.remedies)
               if finding.fact and not remedy.untried]
     asked = [(setting_of(found[place].remedies[number]), found[place].fact) for place, number in places]
     is_sure = [found[place].status != checks.SUSPICION for place, _ in places]
-    gains = experiments.first_gains(jobs, asked, deadline_s) if len(asked) > 1 and time.monotonic() < deadline_s else [1.0] * len(asked)
+    gains = [1.0] * len(asked)
+    if len(asked) > 1 and time.monotonic() < deadline_s:
+        gains = experiments.first_gains(jobs, asked, deadline_s)
     order = sorted(range(len(places)), key=lambda at: (not is_sure[at], -gains[at]))
     return {places[at]: experiments.run(jobs, *asked[at], deadline_s) for at in order}
 
@@ -196,7 +200,8 @@ def title(job, seconds):
     hosts = sorted({rank.text("host") for rank in job.facts.ranks})
     found = re.match(r"([^,:0-9]*?)(?: Version:)?\s+v?([0-9][^ ,]*)", job.facts.ranks[0].text("mpi_library"))
     return (f"commcost check-up: {counted(len(job.facts.ranks), 'rank')} on {counted(len(job.facts.nodes), 'node')} "
-            f"({', '.join(hosts):.40}), {' '.join(found.groups()) if found else 'MPI library unknown'}, {seconds:.0f} s")
+            f"({', '.join(hosts):.40}), {' '.join(found.groups()) if found else 'MPI library unknown'}, "
+            f"{seconds:.0f} s")
 
 
 def print_lines(lines):

@@ -1,7 +1,8 @@
 """Experiments: the job as it is and with a remedy, launched alternately.
 
-The evidence is the exact rank tests of rank_test.rounds_p, with Bonferroni's correction for the two LOOKS and Holm's over
-all experiments of a check-up. The gain's interval is the signed-rank test's, at 95 %. A remedy whose gain isn't shown isn't recommended.
+The evidence is the exact rank tests of rank_test.rounds_p, with Bonferroni's correction for the two LOOKS and Holm's
+over all experiments of a check-up. The gain's interval is the signed-rank test's, at 95 %. A remedy whose gain isn't
+shown isn't recommended.
 """
 
 import math

@@ -160,7 +160,8 @@ def sides_of(options):
         if not sides[side]:
             raise UsageError(f"the {SIDES[side]} side has no results: use {PROGRAM} BASE NEW")
     if len(options.paths) > 2:
-        raise UsageError(f"{len(options.paths)} paths instead of 2: use {PROGRAM} BASE NEW, or --base PATH... --new PATH...")
+        raise UsageError(f"{len(options.paths)} paths instead of 2: use {PROGRAM} BASE NEW, "
+                         "or --base PATH... --new PATH...")
     return sides
 
 

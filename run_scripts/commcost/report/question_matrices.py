@@ -70,8 +70,8 @@ def times_against(tables, kind, pairs, column, keys, place_of, heading, column_o
 def letters(found):
     """The meaning of the letters of Marks by name and place; of N where there is one."""
     has_n = any(mark.text.startswith("N") for marks in found.values() for mark in marks.values())
-    return (f"F faster, E even, S slower, {'N not faster, perhaps slower, ' if has_n else ''}? not clear (launches disagree, or are "
-            f"fewer than {LAUNCHES_ENOUGH}).")
+    return (f"F faster, E even, S slower, {'N not faster, perhaps slower, ' if has_n else ''}"
+            f"? not clear (launches disagree, or are fewer than {LAUNCHES_ENOUGH}).")
 
 
 def power_of(size):

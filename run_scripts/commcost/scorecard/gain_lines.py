@@ -237,7 +237,7 @@ def kinds_of(tables):
 
 @functools.lru_cache(maxsize=1)  # several questions ask
 def cases_of(tables):
-    """All Cases by way, by rising size: those of `overlap_sweep`, or else the one of `overlap` (the time-driven model)."""
+    """All Cases by way, by rising size: those of `overlap_sweep`, or else the one of `overlap`."""
     found = {}
     for kind in kinds_of(tables):
         threshold_pct = threshold_of(tables.of(NEW, kind))
