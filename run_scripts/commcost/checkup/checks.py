@@ -99,7 +99,12 @@ def bind_to_core(job):
     """The remedy that binds each rank to a core."""
     words = {"hydra": ("-bind-to", "core"), "openmpi": ("--bind-to", "core"), "srun": ("--cpu-bind=cores",)}
     found = words.get(job.launcher_name)
-    return (Remedy(" ".join(found), words=found),) if found else ()
+    return (launcher_words(job, *found),) if found else ()
+
+
+def launcher_words(job, *words):
+    """The remedy that gives the launcher these words."""
+    return Remedy(" ".join(["srun" if job.launcher_name == "srun" else "mpirun", *words, "…"]), words=words)
 
 
 def binding(job):
@@ -234,8 +239,7 @@ def equal_addresses(job):
         owners.setdefault((match.group(1), value), set()).add(rank.text("node") or rank.text("host"))
     names = sorted({name for (name, value), nodes in owners.items() if len(nodes) > 1 and not value.startswith("127.")})
     if names:
-        remedies = (Remedy(f"--mca btl_tcp_if_exclude lo,{','.join(names)}",
-                           words=("--mca", "btl_tcp_if_exclude", ",".join(["lo", *names]))),) \
+        remedies = (launcher_words(job, "--mca", "btl_tcp_if_exclude", ",".join(["lo", *names])),) \
             if job.launcher_name == "openmpi" else ()
         yield Finding("Between nodes", SUSPICION, f"{' and '.join(names)} has the same address on two nodes",
                       "network_bandwidth", remedies)
