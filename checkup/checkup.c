@@ -7,8 +7,8 @@
  *
  * Timed region: on each rank that takes part a batch of repetitions between two readings of the
  * clock (kernel.c): messages of 8 B and 1 MiB there and back, between the first two ranks of a node
- * and between the first ranks of two nodes; copies of 1 MiB on each rank; MPI_Allreduce of 8 B by
- * all ranks. Before each batch come a barrier and one untimed repetition.
+ * and between the first ranks of two nodes; copies of 1 MiB on the first two ranks of a node;
+ * MPI_Allreduce of 8 B by all ranks. Before each batch come a barrier and one untimed repetition.
  *
  * When and how often: all rows are visited alternately, six times, within 3 s in all. A visit ends
  * when its median is known to 2 % (--precision), or when its time is up.
@@ -29,10 +29,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SMALL_BYTES = 8, LARGE_BYTES = 1 << 20 };
+enum { SMALL_BYTES = 8, LARGE_BYTES = 1 << 20, HOST_LENGTH = 256 };
 
 /* The ranks that take part in a measurement. */
-enum ranks { EACH_ALONE, ALL, TWO_OF_A_NODE, TWO_NODES };
+enum ranks { ALL, TWO_OF_A_NODE, TWO_NODES };
 
 /* A measurement: its name is the fact's. */
 struct kind {
@@ -44,7 +44,7 @@ struct kind {
 };
 
 static const struct kind kinds[] = {
-    {"copy_bandwidth", "MB/s", "memcpy, 1 MiB", EACH_ALONE, LARGE_BYTES, checkup_time_copies, 1},
+    {"copy_bandwidth", "MB/s", "memcpy, 1 MiB", TWO_OF_A_NODE, LARGE_BYTES, checkup_time_copies, 1},
     {"node_latency", "us", "MPI_Send, 8 B", TWO_OF_A_NODE, SMALL_BYTES, checkup_time_messages, 2},
     {"node_bandwidth", "MB/s", "MPI_Send, 1 MiB", TWO_OF_A_NODE, LARGE_BYTES, checkup_time_messages,
      2},
@@ -63,11 +63,20 @@ struct checkup {
     struct bc_run *run;
     MPI_Comm of_node, of_nodes; /* two ranks of the first node that has two; of two nodes */
     char *facts;                /* all ranks' facts, one after the other, on rank 0 */
+    char host[HOST_LENGTH];     /* of rank 0, on rank 0 */
     int *facts_at;              /* where each rank's begin */
     char *send, *receive;       /* LARGE_BYTES each */
 };
 
 /* ---- facts ----------------------------------------------------------------------------------- */
+
+/* Reads the fact `host`, the first one of each rank. */
+static void read_host(const struct checkup *checkup, int rank, char host[HOST_LENGTH])
+{
+    const char *const facts = checkup->facts + checkup->facts_at[rank];
+    if (sscanf(facts, "host\t%255[^\t]", host) != 1)
+        strcpy(host, "NA");
+}
 
 /* Collects the facts on rank 0. Collective. */
 static void gather_facts(struct checkup *checkup, const struct bc_text *own)
@@ -82,15 +91,9 @@ static void gather_facts(struct checkup *checkup, const struct bc_text *own)
                                  "no memory for the facts of %d ranks", ranks);
     BC_MPI(MPI_Gatherv(own->start, length, MPI_CHAR, checkup->facts, lengths, checkup->facts_at,
                        MPI_CHAR, 0, MPI_COMM_WORLD));
+    if (checkup->run->job.rank == 0)
+        read_host(checkup, 0, checkup->host);
     free(lengths);
-}
-
-/* The value of the fact `host`, the first one of each rank; ends it in place. */
-static const char *host_of(const struct checkup *checkup, int rank)
-{
-    static char host[256];
-    const char *const facts = checkup->facts + checkup->facts_at[rank];
-    return sscanf(facts, "host\t%255[^\t]", host) == 1 ? host : "NA";
 }
 
 /* Returns the part of `*rest` before `end`, which it replaces, and moves `*rest` behind it; NULL
@@ -126,7 +129,8 @@ static void write_facts(const struct checkup *checkup)
         return;
     }
     for (int rank = 0; rank < checkup->run->job.ranks; rank++) {
-        const char *const host = host_of(checkup, rank);
+        char host[HOST_LENGTH];
+        read_host(checkup, rank, host);
         char *rest = checkup->facts + checkup->facts_at[rank];
         for (char *line; (line = take_part(&rest, '\n')) != NULL;)
             write_fact(checkup, rank, host, line);
@@ -156,7 +160,7 @@ static const struct bc_quantities quantities = {.count = 1,
                                                 .clock_readings = 1.0,
                                                 .batching = BC_DOUBLED_BATCHES,
                                                 .step = 1,
-                                                .max = 4096,
+                                                .max = 256,
                                                 .batch_ns = 20e3,
                                                 .no_tail = true};
 
@@ -196,7 +200,7 @@ static void write_measurement(const struct checkup *checkup, struct row *row)
                            in_unit(kind, summary.interval.hi / kind->ways)};
     const struct checkup_result result = {
         .rank = 0,
-        .host = host_of(checkup, 0),
+        .host = checkup->host,
         .fact = kind->fact,
         .value = value,
         .interval = {fmin(ends[0], ends[1]), fmax(ends[0], ends[1])},

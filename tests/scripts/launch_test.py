@@ -17,7 +17,7 @@ SMALL = ["--options=all: --max-time=0.02",
          "--options=pingpong: --patterns=put,MPISend --max-ndata=8 --coarray-sync=all",
          "--options=mpi_overhead: --msgsize=0,1K"]
 CHOICE = ["--benchmarks=overlap_ibarrier,pingpong,mpi_overhead,linkmap", "--runs=2", *SMALL]
-END_S, LIMIT_S = 10, 20  # a launch of which a rank was killed ends within the first, alone
+END_S, LIMIT_S = 10, 60  # a launch of which a rank was killed ends within the first, alone
 ROWS = {"overlap_ibarrier": 1, "pingpong": 4, "mpi_overhead": 4, "linkmap": 6}
 
 
@@ -80,7 +80,7 @@ class LaunchCase(Case):
     def kill_a_rank(self, *options, environment=None):
         """Kills either rank of a launch that has rows: the launch fails and ends within END_S, what it had written stays,
         and the suite, resumed, measures it again."""
-        words = [*self.suite.line, "--runs=2", "--benchmarks=halo", "--ranks=2", "--options=halo: --local=4,6,8 --max-time=0.2",
+        words = [*self.suite.line, "--runs=2", "--benchmarks=halo", "--ranks=2", "--options=halo: --local=4,6,8 --max-time=0.4",
                  f"--limit={LIMIT_S}", *options]
         for victim in range(2):
             shutil.rmtree(self.suite.results, ignore_errors=True)

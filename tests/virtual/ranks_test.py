@@ -20,6 +20,7 @@ OPTIONS = {
     "halo": ("--local=2", "--check"),
     "linkmap": ("--sizes=8", "--check"),
     "noise": ("--per=rank",),
+    "checkup": (),
     "collective": ("--sizes=8", "--check"),
     "msgrate": ("--messages=2", "--size=8", "--cache=64K", "--check"),
     "msgrate_rma": ("--messages=2", "--size=8", "--cache=64K", "--check"),
