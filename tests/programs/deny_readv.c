@@ -4,7 +4,6 @@
  *
  * usage: deny_readv COMMAND [ARGUMENT]...
  */
-#define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
