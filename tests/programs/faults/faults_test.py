@@ -198,7 +198,7 @@ class SharedMemory(Case):
         small = with_small_fs("/dev/shm", 256)
         status, said = write("/dev/shm", megabyte, megabyte, *small)
         assert status == 1, said
-        assert re.search("^commcost: /dev/shm, where MPI puts .*\n$", said), said
+        assert re.search("^commcost: /dev/shm, the shared memory .*\n$", said), said
         assert write("/dev/shm", megabyte // 8, megabyte // 8, *small) == (0, "")
         assert write(self.folder, 0, megabyte) == (-signal.SIGBUS, "")
 
@@ -211,7 +211,7 @@ class SharedMemory(Case):
         if done.returncode == 0:
             assert re.search("\n# end: [0-9]+ rows, exit 0\n$", done.stdout)
         else:
-            assert "/dev/shm, where MPI puts" in done.stderr
+            assert "/dev/shm, the shared memory" in done.stderr
             assert "# end:" not in done.stdout
 
 
