@@ -1,8 +1,7 @@
 """Checks: conditions on facts and measurements, each with its sentence and its remedies. CHECKS is the table.
 
 A check yields Findings. A `suspicion` is a state that may cost nothing: it becomes a finding only if an experiment
-shows
-that the remedy gains. Linux's and the libraries' own documentation are the sources; each check names its.
+shows that the remedy gains. Linux's and the libraries' own documentation are the sources; each check names its.
 """
 
 import re
