@@ -48,11 +48,11 @@ suite() {
     commcost-report --output=page.html --base=second first
     grep -q '<svg' page.html || fail "the page has no picture"
     grep -q 'not clear\|same\|slower\|faster' page.html || fail "the page has no comparison"
-    commcost-report-text first | grep -q 'Which halo swap is quickest' || fail "the report has no halo"
+    commcost-report-text first | grep -q 'Halo exchange' || fail "the report has no halo"
     if [ -n "$(command -v help2man)" ]; then
         expect_file "$work/moved/share/man/man1/halo.1" "$work/moved/share/man/man1/bench_compare.1" \
             "$work/moved/share/man/man1/commcost-tune.1"
-        grep -q 'halo \\- Measures a 3D halo swap' "$work/moved/share/man/man1/halo.1" || fail "halo.1 has no name"
+        grep -q 'halo \\- Measures a 3D halo exchange' "$work/moved/share/man/man1/halo.1" || fail "halo.1 has no name"
     fi
     commcost-tune --help | grep -q '^Usage: tune.sh' || fail "commcost-tune"
     commcost-checkup --ranks=2 --seconds=0 | grep -q '^  ok  *Start' || fail "commcost-checkup"
