@@ -8,7 +8,8 @@
  * Timed region: on each rank that takes part a batch of repetitions between two readings of the
  * clock (kernel.c): messages of 8 B and 1 MiB there and back, between the first two ranks of a node
  * and between the first ranks of two nodes; copies of 1 MiB on the first two ranks of a node;
- * MPI_Allreduce of 8 B by all ranks. Before each batch come a barrier and one untimed repetition.
+ * MPI_Allreduce of 8 B by all ranks. A barrier precedes each batch, and one untimed repetition each
+ * batch of several.
  *
  * When and how often: all rows are visited alternately, six times, within 3 s in all. A visit ends
  * when its median is known to 2 % (--precision), or when its time is up.
@@ -155,7 +156,8 @@ static struct checkup_kernel kernel_of(const struct checkup *checkup, const stru
     return kernel;
 }
 
-/* Batches of at least 20 µs; a copy may take no time on the clock of a model. */
+/* Batches of at least 20 µs. The max ends the search if a copy takes no time on the clock of a
+   model. */
 static const struct bc_quantities quantities = {.count = 1,
                                                 .clock_readings = 1.0,
                                                 .batching = BC_DOUBLED_BATCHES,

@@ -117,13 +117,6 @@ static void add_processor_facts(struct bc_text *facts)
     for (int64_t i = 0; i < quotas.count; i++)
         checkup_add_fact(facts, "cpu_quota", "processors", bc_quota_file(&quotas.of[i]), "%.4g",
                          quotas.of[i].processors);
-    int64_t number;
-    static const char *const throttled[] = {"/sys/fs/cgroup/cpu.stat",
-                                            "/sys/fs/cgroup/cpu/cpu.stat"};
-    for (size_t i = 0; i < sizeof throttled / sizeof *throttled; i++)
-        if (bc_system_numbers(&number, 1, "nr_throttled ", "%s", throttled[i]))
-            checkup_add_fact(facts, "throttled_periods", "", throttled[i], "%lld",
-                             (long long)number);
 }
 
 /* ---- limits and isolation -------------------------------------------------------------------- */

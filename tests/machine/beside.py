@@ -143,6 +143,7 @@ TESTS = {
                                   "warm and missing the level-2 cache": BELOW}),
     "llc": Test(in_process("llc"), {"after a flush of all caches and from memory": AT_LEAST,
                                     "warm and from memory": BELOW}),
+    "copy": Test(in_process("copy"), {"copies of 1 MiB": within(0.02)}),
     "write": Test(in_process("write"), {"after flush and memset and after a flush": BELOW}),
     "pingpong": Test(launches("pingpong_bare", *BARE_OPTIONS),
                      {"MPI Send": within(0.02), "put": within(0.05)}),

@@ -13,9 +13,9 @@ enum { WRONG_USAGE = 2, NOT_JUDGED = 77 };
 static const struct part {
     const char *name;
     void (*pairs)(void);
-} parts[] = {{"clock", clock_pairs}, {"tsc", tsc_pairs}, {"work", work_pairs},
-             {"stops", stops_pairs}, {"l2", l2_pairs},   {"llc", llc_pairs},
-             {"write", write_pairs}};
+} parts[] = {{"clock", clock_pairs}, {"tsc", tsc_pairs},  {"work", work_pairs},
+             {"stops", stops_pairs}, {"l2", l2_pairs},    {"llc", llc_pairs},
+             {"write", write_pairs}, {"copy", copy_pairs}};
 
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     while (part < parts + PARTS && (argc != 2 || strcmp(part->name, argv[1]) != 0))
         part++;
     if (part == parts + PARTS) {
-        (void)fprintf(stderr, "usage: in_process clock|tsc|work|stops|l2|llc|write\n");
+        (void)fprintf(stderr, "usage: in_process clock|tsc|work|stops|l2|llc|write|copy\n");
         return WRONG_USAGE;
     }
     MPI_Init(&argc, &argv); /* for MPI_Wtime */

@@ -26,5 +26,6 @@ void stops_pairs(void);
 void l2_pairs(void);
 void llc_pairs(void);
 void write_pairs(void);
+void copy_pairs(void);
 
 #endif

@@ -8,14 +8,12 @@ import re
 import typing
 
 OK, WARNING, PROBLEM, UNKNOWN, SUSPICION = "ok", "warning", "problem", "unknown", "suspicion"
-MPICH, OPEN_MPI = "MPICH", "Open MPI"
 
 
 class Remedy(typing.NamedTuple):
     """A change that is tried by an experiment, or words for one that can't be tried here."""
 
     text: str            # for people: words of a command, or a sentence
-    set: dict = {}       # variables
     unset: tuple = ()
     words: tuple = ()    # of the launcher
     untried: str = ""    # the reason why it can't be tried here
@@ -30,6 +28,7 @@ class Finding(typing.NamedTuple):
     fact: str = ""       # the measurement that shows the cost
     remedies: tuple = ()
     unsure: str = ""     # the sentence of a suspicion that wasn't tried
+    scope: str = "job"   # the host that it is about
 
 
 class Job(typing.NamedTuple):
@@ -39,12 +38,6 @@ class Job(typing.NamedTuple):
     asked_ranks: int
     launcher_name: str   # hydra, openmpi, srun, words
     environment: dict
-
-    @property
-    def library(self):
-        """MPICH, Open MPI, or the text that the library calls itself by."""
-        text = self.facts.ranks[0].text("mpi_library") if self.facts.ranks else ""
-        return next((name for name in (OPEN_MPI, MPICH) if name in text), text.split(",")[0])
 
 
 def members(ranges):
@@ -84,14 +77,14 @@ def cores(job):
             more = online >= len(ranks)
             yield Finding("Cores", PROBLEM, f"{len(ranks)} ranks share {room} processor{'s' * (room > 1)} of {node}",
                           "allreduce_time", bind_to_core(job) if more else
-                          (Remedy(f"start at most {room} ranks on a node", untried="changes the job"),))
+                          (Remedy(f"start at most {room} ranks on a node", untried="changes the job"),), scope=node)
         elif any(len(one) == 1 and sum(one == other for other in core_sets) > 1 for one in core_sets):
             yield Finding("Cores", WARNING, f"ranks of {node} share a core (hardware threads)", "allreduce_time",
-                          bind_to_core(job))
+                          bind_to_core(job), scope=node)
         if quota is not None and quota < len(ranks):
             yield Finding("Cores", PROBLEM, f"a quota of {quota:g} processors for {len(ranks)} ranks of {node}", "",
                           (Remedy("raise the quota (docker run --cpus=N, cgroup cpu.max)",
-                                  untried="needs another container"),))
+                                  untried="needs another container"),), scope=node)
 
 
 def bind_to_core(job):
@@ -118,11 +111,11 @@ def binding(job):
 
 def numa(job):
     """A rank's memory lies on the NUMA node of its core (move_pages)."""
-    far = [rank.number for rank in job.facts.ranks
+    far = [rank for rank in job.facts.ranks
            if rank.text("memory_numa_node") and rank.text("memory_numa_node") != rank.text("processor_numa_node")]
     if far:
-        yield Finding("NUMA", WARNING, f"memory of rank {far[0]} lies on another NUMA node than its core", "",
-                      bind_to_core(job))
+        yield Finding("NUMA", WARNING, f"memory of rank {far[0].number} lies on another NUMA node than its core",
+                      "copy_bandwidth", bind_to_core(job), scope=far[0].text("host"))
 
 
 # ---- within a node -------------------------------------------------------------------------------
@@ -130,15 +123,25 @@ def numa(job):
 def within_node(job):
     """Ranks of a node reach each other's memory (process_vm_readv) and share /dev/shm."""
     for ranks in job.facts.nodes.values():
+        node = ranks[0].text("host")
         separate = separate_namespaces(ranks)
         denied = [rank for rank in ranks if rank.text("neighbour_memory", "ok") != "ok"]
         if separate and not any("neighbour_memory" in rank.values for rank in ranks):  # the job didn't start
-            yield Finding("Within a node", PROBLEM, separate, "", (IN_ONE_CONTAINER,))
+            yield Finding("Within a node", PROBLEM, separate, "", (IN_ONE_CONTAINER,), scope=node)
         elif denied:
             cause, remedy = cause_of_denial(ranks, denied[0])
-            yield Finding("Within a node", PROBLEM, f"process_vm_readv is denied: {cause}", "node_bandwidth",
-                          (remedy,))
-        yield from shared_memory(ranks[0].text("host"), ranks)
+            yield Finding("Within a node", PROBLEM, f"{cost_within(job)}process_vm_readv is denied ({cause})",
+                          "node_bandwidth", (remedy,), scope=node)
+        yield from shared_memory(node, ranks)
+
+
+def cost_within(job):
+    """The bandwidth within a node beside that of a copy in memory; "" if they weren't measured."""
+    names = ("node_bandwidth", "copy_bandwidth")
+    if not all(name in job.facts.measured for name in names):
+        return ""
+    message, copy = (job.facts.measured[name][0].value / 1024 for name in names)
+    return f"1 MiB at {message:.2g} GB/s, memcpy {copy:.2g} GB/s: "
 
 
 IN_ONE_CONTAINER = Remedy("start all ranks of a node in one container", untried="needs another container")
@@ -173,19 +176,19 @@ def shared_memory(node, ranks):
     """/dev/shm is one file system for the ranks of a node, with room."""
     if len({rank.text("shm_filesystem") for rank in ranks}) > 1:
         yield Finding("Within a node", PROBLEM, f"ranks of {node} have a /dev/shm of their own", "node_bandwidth",
-                      (IN_ONE_CONTAINER,))
+                      (IN_ONE_CONTAINER,), scope=node)
     size, free = ranks[0].number_of("shm_bytes"), ranks[0].number_of("shm_free_bytes")
     if size is not None and size < SHM_LEAST:
         yield Finding("Within a node", PROBLEM, f"/dev/shm of {node} has only {size / 2**20:.0f} MiB", "",
-                      (Remedy("docker run --shm-size=1g …", untried="needs another container"),))
+                      (Remedy("docker run --shm-size=1g …", untried="needs another container"),), scope=node)
     elif free is not None and free < SHM_LEAST:
         yield Finding("Within a node", PROBLEM, f"/dev/shm of {node} is full: {free / 2**20:.0f} MiB are free", "",
-                      (Remedy("remove old files: ls -l /dev/shm", untried="needs their owner"),))
+                      (Remedy("remove old files: ls -l /dev/shm", untried="needs their owner"),), scope=node)
 
 
 # ---- between nodes -------------------------------------------------------------------------------
 
-LEAST_SHARE = 1 / 3  # of the wire's rate
+LEAST_SHARE = 1 / 5  # of the wire's rate: one rank that waits for each message gets at least that
 
 
 def between_nodes(job):
@@ -203,8 +206,7 @@ def between_nodes(job):
     if share < LEAST_SHARE:
         yield Finding("Between nodes", PROBLEM,
                       f"{measured.value:.0f} MB/s on a {mbit / 1000:g} Gbit/s link ({name})", "network_bandwidth",
-                      (Remedy("ask the administrator: the link is slower than its interface states",
-                              untried="cause unknown"),))
+                      (Remedy("iperf3 between the nodes tells the link from MPI", untried="needs a server there"),))
 
 
 def fastest_rate(job):
@@ -257,7 +259,8 @@ def limits(job):
         if number is not None and (number < MEMLOCK_LEAST or has_adapter):
             yield Finding("Limits", PROBLEM if has_adapter else WARNING,
                           f"memlock is {number / 1024:.0f} KiB on {rank.text('host')}", "",
-                          (Remedy("memlock unlimited in /etc/security/limits.conf", untried="needs root"),))
+                          (Remedy("memlock unlimited in /etc/security/limits.conf", untried="needs root"),),
+                          scope=rank.text("host"))
             return
 
 
@@ -271,12 +274,13 @@ def clock(job):
     for rank, _, value in job.facts.named(r"clock\.source"):
         if value in SLOW_CLOCKS:
             yield Finding("Clock", WARNING, f"clock source {value} on {rank.text('host')}", "",
-                          (Remedy("boot with clocksource=tsc", untried="needs a reboot"),))
+                          (Remedy("boot with clocksource=tsc", untried="needs a reboot"),), scope=rank.text("host"))
             break
     for rank, match, value in job.facts.named(r"(frequency\..*)\.governor"):
         if value == "powersave" and rank.text(match.group(1) + ".driver") not in OWN_GOVERNORS:
             yield Finding("Clock", WARNING, f"governor {value} on {rank.text('host')}", "",
-                          (Remedy("cpupower frequency-set -g performance", untried="needs root"),))
+                          (Remedy("cpupower frequency-set -g performance", untried="needs root"),),
+                          scope=rank.text("host"))
             break
 
 
@@ -293,7 +297,7 @@ def variables(job):
 CHECKS = (("Start", start), ("Cores", cores), ("Binding", binding), ("NUMA", numa), ("Within a node", within_node),
           ("Between nodes", between_nodes), ("Limits", limits), ("Clock", clock), ("Variables", variables))
 
-# The sentence of a check that found nothing.
+# The sentence of a check that found nothing, which is the state that it expects.
 ALL_WELL = {"Start": "{ranks} ranks in one job, launcher and library are of one MPI",
             "Cores": "each rank has a processor of its own, no quota is exceeded",
             "Binding": "ranks stay on their cores, or lose nothing by moving",
@@ -301,13 +305,14 @@ ALL_WELL = {"Start": "{ranks} ranks in one job, launcher and library are of one 
             "Within a node": "ranks reach each other's memory, /dev/shm has room",
             "Between nodes": "interfaces agree",
             "Limits": "memlock suffices for what is here",
-            "Clock": "a clock that is read without a system call",
+            "Clock": "neither clock source nor governor is a slow one",
             "Variables": "no MPI variable slows messages"}
 
 # The facts without which a check finds nothing, and the sentence then.
 NEEDED = {"Cores": (("allowed_processors",), "the processors of the ranks aren't known"),
           "Binding": (("allowed_cores",), "no cores in /sys/devices/system/cpu"),
           "NUMA": (("memory_numa_node", "processor_numa_node"), "move_pages shows no NUMA node"),
+          "Within a node": (("neighbour_memory",), "no node has two ranks"),
           "Limits": (("memlock_bytes",), "getrlimit shows no limits"),
           "Clock": (("clock.source",), "no clock source in /sys/devices/system/clocksource")}
 

@@ -18,7 +18,6 @@ from commcost.words import counted
 
 PROGRAM = "checkup.sh"
 EXIT_WELL, EXIT_FOUND, EXIT_NO_START = 0, 1, 3
-LAUNCH_S = 20.0   # of a launch, at most
 REMEDY_WIDTH = 27  # of output
 LINE_ROOM = 71     # for a remedy and what became of it
 COLUMNS = ("check", "scope", "status", "found", "expected", "cost_pct", "cost_lo_pct", "cost_hi_pct", "remedy")
@@ -36,6 +35,7 @@ class Line(typing.NamedTuple):
     remedy: str = ""
     tried: str = ""    # the gain, or the reason why there is none
     gain: typing.Any = None
+    scope: str = "job"
 
 
 def parser():
@@ -49,6 +49,8 @@ def parser():
     add("--ranks-per-node", metavar="N", type=launch_options.count, help="ranks on each node")
     add("--hosts", metavar="LIST", type=launch_options.text, help="hosts, with commas")
     add("--seconds", metavar="S", type=launch_options.duration, default=60, help="time for everything; default: 60")
+    add("--limit", metavar="TIME", type=launch_options.limit, default=60,
+        help="time for each launch, which counts as hanging then; default: 60")
     add("--build", metavar="FOLDER", type=launch_options.existing_folder, help="folder of the build; default: build")
     add("--output", metavar="FILE", help="file for the findings; default: checkup.tsv")
     add("--json", action="store_true", help="print findings as JSON")
@@ -73,10 +75,10 @@ def starts(outcome, asked):
     return outcome.facts is not None and len(outcome.facts.ranks) == asked
 
 
-def message_of(outcome):
+def message_of(outcome, limit_s):
     """The line of a failed launch that tells most."""
     if outcome.timed_out:
-        return f"no end within {LAUNCH_S:.0f} s"
+        return f"no end within {limit_s:.0f} s"
     lines = [re.sub(r"^(\[[^]]*\]\s*)+", "", line.strip()) for line in outcome.text.splitlines()
              if re.search("[A-Za-z]", line) and not re.search(r"\.c:\d+\)|BAD TERMINATION", line)]  # hydra's own
     signalled = re.search("EXIT STRING: (.+)", outcome.text)  # hydra
@@ -92,7 +94,7 @@ def start_lines(jobs, outcome, facts, asked, deadline_s):
     """Lines about a job that doesn't start: the message, and a launcher that starts it."""
     # With srun a rank doesn't see that it lacks others: the job ends well.
     singletons = "job of its own" in outcome.text or outcome.status == 0
-    found = f"each of {asked} ranks is a job of its own" if singletons else f"no start: {message_of(outcome):.70}"
+    found = f"each of {asked} ranks is a job of its own" if singletons else f"no start: {message_of(outcome, jobs.limit_s):.70}"
     for launcher in other_starters(jobs):
         if time.monotonic() > deadline_s:
             break
@@ -137,7 +139,7 @@ def try_remedies(jobs, found, deadline_s):
 
 
 def setting_of(remedy):
-    return Setting(remedy.set, remedy.unset, remedy.words)
+    return Setting(remedy.unset, remedy.words)
 
 
 def lines_of(found, tried):
@@ -151,13 +153,13 @@ def lines_of(found, tried):
         if best is not None:
             status = checks.WARNING if finding.status == checks.SUSPICION else finding.status
             lines.append(Line(finding.check, status, finding.found, finding.remedies[best].text,
-                              gain_text(of_it[best]), of_it[best]))
+                              gain_text(of_it[best]), of_it[best], finding.scope))
         elif finding.status != checks.SUSPICION:
             lines.append(Line(finding.check, finding.status, finding.found,
-                              *untried(next(iter(finding.remedies), None), of_it.get(0, "none"))))
+                              *untried(next(iter(finding.remedies), None), of_it.get(0, "none")), scope=finding.scope))
         elif None in of_it.values() or not of_it:
             lines.append(Line(finding.check, checks.UNKNOWN, finding.unsure or finding.found,
-                              *untried(next(iter(finding.remedies), None), None)))
+                              *untried(next(iter(finding.remedies), None), None), scope=finding.scope))
     return without_repeats(lines)
 
 
@@ -220,18 +222,21 @@ def closing(lines, output):
                      for count, status in counts if count) + f".   Findings: {output}"
 
 
-def table_of(lines):
+def table_of(job, lines):
     rows = ["\t".join(COLUMNS)]
     for line in lines:
         cost = [f"{100 * (ratio - 1):.1f}" for ratio in (line.gain.ratio, line.gain.low, line.gain.high)] \
             if line.gain else ["NA"] * 3
-        rows.append("\t".join([line.check, "job", line.status, line.found, "NA", *cost, line.remedy or "NA"]))
+        expected = checks.ALL_WELL.get(line.check, "NA").format(ranks=job.asked_ranks)
+        rows.append("\t".join([line.check, line.scope, line.status, line.found, expected, *cost, line.remedy or "NA"]))
     return "\n".join(rows) + "\n"
 
 
 def json_of(job, lines):
-    return json.dumps({"ranks": len(job.facts.ranks), "findings": [
-        {"check": line.check, "status": line.status, "found": line.found, "remedy": line.remedy, "tried": line.tried,
+    measured = {fact: {"value": value.value, "lo": value.low, "hi": value.high, "unit": unit}
+                for fact, (value, unit) in job.facts.measured.items()}
+    return json.dumps({"ranks": len(job.facts.ranks), "measured": measured, "findings": [
+        {"check": line.check, "scope": line.scope, "status": line.status, "found": line.found, "remedy": line.remedy, "tried": line.tried,
          "gain": line.gain._asdict() if line.gain else None}
         for line in lines]}, indent=2, ensure_ascii=False)
 
@@ -244,7 +249,7 @@ def jobs_of(options, folder):
         raise Failure(f"no program '{program:.200}': run quickstart.sh first, or use --build=FOLDER")
     ranks = options.ranks or launchers.default_ranks(options.hosts, options.ranks_per_node)
     job = launchers.Job(ranks, options.ranks_per_node, options.hosts or "", "none")
-    return Jobs(program, launchers.find(options.launcher or "", build), job, LAUNCH_S, folder)
+    return Jobs(program, launchers.find(options.launcher or "", build), job, options.limit, folder)
 
 
 def end_by_signal(number, _):
@@ -286,7 +291,7 @@ def check_up(options, jobs, output):
         found = [finding for finding in found if finding.status != checks.SUSPICION]
         lines = [*start_lines(jobs, outcome, facts, ranks, deadline_s), *lines_of(found, {})]
     lines.sort(key=lambda line: next((at for at, (name, _) in enumerate(checks.CHECKS) if name == line.check), 99))
-    write_to(output, table_of(lines))
+    write_to(output, table_of(judged, lines))
     if options.json:
         print(json_of(judged, lines))
     else:

@@ -47,10 +47,6 @@ class Facts(typing.NamedTuple):
                     for value in values:
                         yield rank, found, value
 
-    def value(self, name):
-        """The value of a measurement; None if it wasn't made."""
-        return self.measured[name][0].value if name in self.measured else None
-
 
 def facts_of_result(path):
     """Reads the Facts that the program wrote. ResultError if it is no whole result."""
@@ -58,7 +54,7 @@ def facts_of_result(path):
     with Result(path) as result:
         for cells in result.rows():
             row = dict(zip(result.header, cells))
-            if row["value_lo"] == "NA" and not is_measurement(row):
+            if not is_measurement(row):
                 ranks.setdefault(int(row["rank"]), {}).setdefault(row["fact"], []).append(row["value"])
             elif is_number(row["value"]):
                 ends = [float(row[end]) if is_number(row[end]) else None for end in ("value_lo", "value_hi")]

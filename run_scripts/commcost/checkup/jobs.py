@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import tempfile
-import time
 import typing
 
 from commcost.checkup.facts import facts_of_result, facts_of_texts
@@ -14,9 +13,8 @@ from commcost.suite.launchers import Launch
 
 
 class Setting(typing.NamedTuple):
-    """How a job is started: changes of the user's environment and launcher words."""
+    """Changes of the user's environment and of the launcher's words."""
 
-    set: dict = {}       # variables
     unset: tuple = ()    # names of variables
     words: tuple = ()    # behind the launcher's own
     launcher: typing.Any = None  # another Launcher
@@ -29,7 +27,6 @@ class Outcome(typing.NamedTuple):
     timed_out: bool
     text: str            # stdout and stderr of the launcher
     facts: typing.Any    # Facts; None without a whole result
-    seconds: float
 
 
 class Jobs:
@@ -41,12 +38,11 @@ class Jobs:
     def line(self, setting):
         """The words that start the job's ranks."""
         launcher = setting.launcher or self.launcher
-        words = launcher.line(self.job, Launch(self.job.ranks, 1, setting.set))
+        words = launcher.line(self.job, Launch(self.job.ranks, 1, {}))
         return [*words, *setting.words]
 
     def environment(self, setting):
-        kept = {name: value for name, value in os.environ.items() if name not in setting.unset}
-        return {**kept, **setting.set}
+        return {name: value for name, value in os.environ.items() if name not in setting.unset}
 
     def measure(self, setting=Setting(), options=()):
         """Starts the program in the job; an Outcome."""
@@ -74,12 +70,11 @@ class Jobs:
         return facts_of_texts(sorted(filter(None, texts), key=place_of_process))
 
     def _run(self, words, environment):
-        start = time.monotonic()
         try:
             process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                        stderr=subprocess.STDOUT, env=environment, start_new_session=True)
         except OSError as error:
-            return Outcome(127, False, f"{words[0]}: {error.strerror}", None, 0.0)
+            return Outcome(127, False, f"{words[0]}: {error.strerror}", None)
         try:
             text, _ = process.communicate(timeout=self.limit_s)
             timed_out = False
@@ -93,8 +88,7 @@ class Jobs:
             raise
         if process.returncode:
             launch_processes.end_session(process.pid)
-        return Outcome(process.returncode, timed_out, text.decode("utf-8", "replace"), None,
-                       time.monotonic() - start)
+        return Outcome(process.returncode, timed_out, text.decode("utf-8", "replace"), None)
 
 
 def place_of_process(text):
