@@ -92,3 +92,14 @@ class Python36(Case):
                 called = ast.unparse(node.func)
                 if called.startswith(("subprocess.", "os.", "shutil.")):
                     assert not {keyword.arg for keyword in node.keywords} & LATER_WORDS, (node.lineno, called)
+
+
+class VirtualTests(Case):
+    def test_run_as_programs(self):
+        """CTest starts each as a program: one that doesn't call main() would pass without a test."""
+        folder = os.path.join(Case.source, "tests", "virtual")
+        files = [name for name in os.listdir(folder) if name.endswith("_test.py")]
+        assert files
+        for name in files:
+            with open(os.path.join(folder, name), encoding="utf-8") as stream:
+                assert stream.read().endswith('\n\n\nif __name__ == "__main__":\n    virtual.main()\n'), name

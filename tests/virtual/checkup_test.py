@@ -36,3 +36,7 @@ class Checkup(virtual.Test):
             found = self.measured(ranks, 1, MODEL_BLOCKING_US=BLOCKING_US, MODEL_WAIT_US=MODEL.wait)
             truth = BLOCKING_US + MODEL.wait
             self.near(found["allreduce_time"], truth, 0.005 * truth, f"{ranks} ranks: allreduce")
+
+
+if __name__ == "__main__":
+    virtual.main()
