@@ -102,4 +102,4 @@ class VirtualTests(Case):
         assert files
         for name in files:
             with open(os.path.join(folder, name), encoding="utf-8") as stream:
-                assert stream.read().endswith('\n\n\nif __name__ == "__main__":\n    virtual.main()\n'), name
+                assert stream.read().endswith('\nif __name__ == "__main__":\n    virtual.main()\n'), name
