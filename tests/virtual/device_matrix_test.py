@@ -221,6 +221,37 @@ class Matrix(Base):
         self.assertFalse(os.path.exists(self.results), "no folder is left without a device")
 
 
+class RunSh(Base):
+    """tests/programs/device/run.sh, for those who have a GPU."""
+
+    def check(self, expect, *planted, **variables):
+        launch = "sh {}".format(self.launcher(dict(planted)))
+        os.symlink(os.path.join(virtual.BUILD, "tests/virtual/device_bare"), os.path.join(self.folder, "device_bare"))
+        done = subprocess.run(
+            ["sh", os.path.join(launches.TOP, "tests/programs/device/run.sh"), self.folder], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, universal_newlines=True, check=False, env=self.environment(
+                LAUNCH=launch + " 2", LAUNCHER=launch + " {ranks}", SIZES=65536, STEPS=10000, RESULTS=self.results,
+                **variables))
+        self.assertEqual(done.returncode, expect, done.stdout + done.stderr)
+        return done.stdout
+
+    def test_passed(self):
+        out = self.check(0)
+        self.assertIn("\npassed: copy: 65536 bytes {0:.3f} us, bare loop {0:.3f} us\n".format(COPY_US), out)
+        self.assertIn("\npassed: kernel: 10000 steps 101.000 us, bare loop 101.", out)
+        self.assertTrue(out.endswith("\n4 passed, 0 failed, 0 not judged\n"), out)
+
+    def test_failed(self):
+        """Copies and kernels of the programs take longer than those of the bare loop."""
+        out = self.check(1, ("device_bare copy", "DEVICE_COPY_US={}".format(COPY_US / 2)),
+                         ("device_bare kernel", "DEVICE_STEP_NS=8"))
+        self.assertIn("\nfailed: copy: ", out)
+        self.assertIn("\nfailed: kernel: 10000 steps 101.000 us, bare loop 81.", out)
+
+    def test_no_device(self):
+        self.assertEqual(self.check(77, DEVICE_COUNT=0), "not judged: the CUDA driver reports model (100)\n")
+
+
 class Outcomes(virtual.Test):
     def test_signals(self):
         """In the words of each launcher."""
