@@ -115,7 +115,7 @@ class Costs(CardCase):
             "Message rate, warm caches, 8 bytes | 7.00 M/s | 6.93–7.07 | fastest: pre-post or all-start"])
 
     def test_collective_comes_first(self):
-        """Its rows have blocking calls as programs usually call them; without it syncbench's barrier counts."""
+        """Its rows have blocking calls as programs usually call them; without it syncbench and overlap count."""
         rows = [{"operation": name, "type": "double", "op": "sum", "in_place": in_place, "root": 0, "size_bytes": size,
                  "time_us": value} for name, in_place, size, value in (
                      ("barrier", "no", "NA", 2.0), ("allreduce", "yes", 8, 3.0), ("allreduce", "no", 64, 4.0),
@@ -125,7 +125,8 @@ class Costs(CardCase):
         assert self.lines(sync, ("collective", list(rows[0]), rows), metadata={"ranks": "4"}) == [
             "Barrier, 4 ranks | 2.00 µs | 1.98–2.02", "Allreduce, 64 bytes | 4.00 µs | 3.96–4.04",
             "Broadcast, 8 bytes | 5.00 µs | 4.95–5.05"]
-        assert self.lines(sync) == ["Barrier, 4 ranks | 1.50 µs | 1.48–1.52"]
+        assert self.lines(sync, ("overlap_ibcast", OVERLAPS, by_size(4 * [50.0], "ibcast")))[:2] == [
+            "Barrier, 4 ranks | 1.50 µs | 1.48–1.52", "Broadcast, 8 bytes | 100 µs | 99–101"]
 
     def test_halo(self):
         rows = (exchanges("10x10x10", persistent=4.0, packed=6.0) + exchanges("99x99x99", put=90.0) +
@@ -198,6 +199,21 @@ class NoiseAndLinks(CardCase):
             "Length of interruptions every 10 ms, ranks 0–1 | 17.0 µs | 16.8–17.2 | 0.200 % of the time",
             "Slowdown of allreduce + 100 µs of work | 3.00 % | 2.97–3.03 | predicted from interruptions"])
 
+    def test_three_sources(self):
+        """Those that take most of the time, and that they explain less than half of the lost time."""
+        rows = [JOB, {"scope": "host", "ranks": "0-1"}, *(
+            {**SOURCE, "about": f"{period}ms", "period_ms": period, "stopped_pct": period / 100}
+            for period in (4, 10, 20, 40))]
+        assert [line.split(",")[0] for line in self.lines(("noise", NOISE, rows))] == [
+            "Time lost to interruptions | 1.50 % | 1.48–1.52 | known causes take 0.74 %", *(
+                f"Length of interruptions every {period} ms" for period in (40, 20, 10))]
+
+    @each("launches, lines, note", [(3, 2, ""), (2, 1, "no single cause"), (0, 1, "no single cause")])
+    def test_sources_of_some_launches(self, launches, lines, note):
+        """Sources that fewer than half of the launches found aren't shown."""
+        card = self.card(("noise", NOISE, [[JOB] + [SOURCE] * (run < launches) for run in range(6)]))
+        assert (len(card.parts[0].lines), card.parts[0].lines[0].note) == (lines, note)
+
     @each("ranks, stopped_pct, remedy", [(2, 1.5, "try leaving a processor free"), (1, 1.5, ""), (2, 1.005, ""),
                                          (None, 1.5, "")])
     def test_remedy(self, ranks, stopped_pct, remedy):
@@ -221,6 +237,7 @@ class NoiseAndLinks(CardCase):
             launches.append(rows)
         lines = self.lines(("noise", NOISE, launches))
         assert len(lines) == 2
+        assert lines[0].endswith(" | known causes take 0.34 %")  # on 54 of 64 ranks
         self.assertRegex(lines[1], r"^Length of interruptions every 4 ms, ranks 0–2\d,3\d–63 \| 16\.\d µs")
 
     @each("rows, expected", [
@@ -516,6 +533,7 @@ class Whole(CardCase):
 commcost on vm: 2 ranks on 1 node, MPICH 4.0.2 (ch4:ucx), 6 launches, 2026-01-02
 
 Costs                                     median   range      note
+  Allreduce, 8 bytes                      100 µs   100–100
   Halo exchange, 10 × 10 × 10             14.5 µs  14.4–14.6  fastest: shared window
   Halo exchange, 10 × 10 × 10, next best  29.0 µs  28.7–29.3  a method with a name that is longer
                                                               than others

@@ -138,6 +138,8 @@ class Judge:
             yield OPERATIONS[keys["operation"]], "time_us"
         elif kind == "syncbench" and is_old:
             yield OPERATIONS["barrier"], "sync_us"
+        elif kind in ("overlap_iallreduce_sweep", "overlap_ibcast_sweep") and is_old and keys["size_bytes"] == "8":
+            yield OPERATIONS[keys["collective"][1:]], "blocking_us"
         elif kind in ("halo", "overlap_halo_sweep"):
             what, column = (("Halo exchange", "latency_us") if kind == "halo" else
                             ("Exposed halo exchange", "exposed_us"))

@@ -43,6 +43,9 @@ COST_LINES = {
     "barrier": CostLine("Barrier, {ranks} ranks", TIME_US, "collective", "time_us", {"operation": "barrier"}),
     "allreduce": CostLine("Allreduce, {size}", TIME_US, "collective", "time_us", {"operation": "allreduce"}),
     "bcast": CostLine("Broadcast, {size}", TIME_US, "collective", "time_us", {"operation": "bcast"}),
+    "overlap allreduce": CostLine("Allreduce, {size}", TIME_US, "overlap_sweep", "blocking_us",
+                                  {"collective": "iallreduce"}),
+    "overlap bcast": CostLine("Broadcast, {size}", TIME_US, "overlap_sweep", "blocking_us", {"collective": "ibcast"}),
     "syncbench barrier": CostLine("Barrier, {ranks} ranks", TIME_US, "syncbench", "sync_us", {"sync": "MPI barrier"}),
     "halo": CostLine("Halo exchange, {box}", TIME_US, "halo", "latency_us", way="method"),
     "exposed halo": CostLine("Exposed halo exchange, {box}", TIME_US, "overlap_sweep", "exposed_us",
@@ -68,7 +71,7 @@ TIME_LINES = (
 # Notes on costs.
 FASTEST, NONE_FASTEST, NEXT_FASTEST = "fastest: {}", "{}; no {} clearly best", "{}, next best"
 SOME_LAUNCHES, NO_KNEE = "from {} of {} launches", "no launch found it"
-NO_CAUSE, OF_THE_TIME = "no single cause", "{} of the time"
+NO_CAUSE, KNOWN_CAUSES, OF_THE_TIME = "no single cause", "known causes take {}", "{} of the time"
 PREDICTED, LAST_RANK, DISTURBED = "predicted from interruptions", "rank {} came last most often", "disturbed"
 
 # By scope and verdict of linkmap.

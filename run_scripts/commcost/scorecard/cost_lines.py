@@ -3,6 +3,8 @@
 The fastest of several methods is named if launches make it clear.
 """
 
+import functools
+import operator
 import re
 
 from commcost.result import benchmarks, rank_hosts
@@ -164,10 +166,14 @@ def barrier(tables):
 
 
 def collectives(tables):
-    """The blocking calls of the smallest size."""
+    """The blocking calls of the smallest size: of `collective`, or else of the overlap programs."""
     for operation in ("allreduce", "bcast"):
-        for pair in sorted(blocking(tables, operation), key=lambda pair: pair[0].size())[:1]:
-            yield line_of(COST_LINES[operation], pair, size=size_text(pair[0].size()))
+        cost, pairs = COST_LINES[operation], blocking(tables, operation)
+        if not pairs:
+            cost = COST_LINES[f"overlap {operation}"]
+            pairs = pairs_of(tables, cost)
+        for pair in sorted(pairs, key=lambda pair: pair[0].size())[:1]:
+            yield line_of(cost, pair, size=size_text(pair[0].size()))
 
 
 def blocking(tables, operation):
@@ -217,7 +223,7 @@ def noise(tables):
                   if measured(source, "stop_us")]
         shares = sorted((pair for pair in shares if pair[1]), key=lambda pair: -pair[1].value)
         can_do = stopped.is_sure and stopped.low > MUCH_LOST_PCT and has_no_processor_left(tables)
-        yield line_of(COST_LINES["lost"], (row, stopped), "" if shares else card_table.NO_CAUSE,
+        yield line_of(COST_LINES["lost"], (row, stopped), causes_note(tables, stopped, shares),
                       remedy=COST_LINES["lost"].remedy if can_do else "")
         for source, share in shares[:SOURCES]:
             yield source_line(source, share)
@@ -235,6 +241,22 @@ def has_no_processor_left(tables):
             for table in tables.of(NEW, "noise")]
     return all(is_number(text) for texts in said for text in texts) and all(
         float(ranks) >= float(processors) for processors, ranks in said)
+
+
+def causes_note(tables, stopped, shares):
+    """The share of the time that the sources take, if it is less than half of what is lost."""
+    if not shares:
+        return card_table.NO_CAUSE
+    rows = [row for scope in ("host", "rank") for row in tables.rows("noise", scope=scope)]
+    ranks = count_of(functools.reduce(operator.or_, (ranks_of(row) or 0 for row in rows), 0))
+    known = sum(share.value * (count_of(ranks_of(source) or 0) or ranks) / ranks for source, share in shares if ranks)
+    is_little = ranks and 2 * known < stopped.value
+    return card_table.KNOWN_CAUSES.format(value_text(stopped._replace(value=known, low=None), SHARE)) if is_little else ""
+
+
+def count_of(ranks):
+    """The number of ranks in such a number (ranks_of)."""
+    return ranks.to_bytes(ranks.bit_length() // 8 + 1, "little").count(1)
 
 
 def source_line(source, share):
