@@ -9,6 +9,7 @@ import subprocess
 import unittest.mock
 import xml.etree.ElementTree
 
+import suite_test
 from case import Case, call, each
 from commands import command
 from commcost.suite import launchers, processor_count
@@ -152,6 +153,10 @@ class Mpich(TuneCase):
             "# All of them: 21 to 132 launches, about 34 s to 4 min"], done.stdout
         assert not self.suite.results.exists()
 
+    def test_list_is_narrow(self):
+        self.offer(*(f"way_{number}" for number in range(20)))
+        assert max(map(len, self.tune("--list").stdout.splitlines()[1:])) <= 100
+
     def test_list_without_parameters(self):
         """A file would have to have the parameters of an algorithm."""
         self.offer("k_reduce_scatter_allgather", "recexch", "reduce_scatter_allgather", "tree")
@@ -201,6 +206,11 @@ class Mpich(TuneCase):
         assert self.evidence()[8]["reason"] == "no choice gains 5 %"
         assert len(self.started()) == 6
         assert re.search("^allreduce +-$", done.stdout, re.M), done.stdout
+
+    def test_nothing_known(self):
+        """If no choice works, the library's own isn't called as good."""
+        done = self.tune(f"{VARIABLE}crash", "--sizes=8")
+        assert re.search(r"^allreduce +\?$", done.stdout, re.M), done.stdout
 
     @each("fault, status, text", [
         ("ignores", 0, "way1: 30 %"), ("rejects", 1, "allreduce file, 4 ranks: crash")])
@@ -254,6 +264,20 @@ class Mpich(TuneCase):
         assert read(self.suite.results / "evidence.tsv").endswith("# end: 1 row, exit 1\n")
         assert not (self.suite.results / "rules.json").exists()
 
+    use_small_fs, fill = suite_test.Disk.use_small_fs, suite_test.Disk.fill
+
+    def test_full_disk(self):
+        """The error names a file that couldn't be written; with space it continues."""
+        self.use_small_fs()
+        ballast = self.fill("ballast", 0)
+        done = self.tune(f"{VARIABLE}way1", "--sizes=8", status=1)
+        assert re.fullmatch(f"tune.sh: '{self.suite.results}/suite/[a-z.]+': No space left on device\n",
+                            done.stderr.splitlines(keepends=True)[-1]), done.stderr
+        ballast.unlink()
+        self.tune(f"{VARIABLE}way1", "--sizes=8")
+        assert self.evidence()[8]["verdict"] == "holds"
+        self.suite.assert_nothing_left()
+
     @each("option, text", [
         ("--operations=allreduce,nonsense", "has no choice of nonsense"),
         ("--choices=MPIR_CVAR_NONSENSE=a", "has no choice of MPIR_CVAR_NONSENSE"),
@@ -276,6 +300,31 @@ class Mpich(TuneCase):
         done = self.tune("--dry-run", status=2, **{f"{prefix}_{name}": "1"})
         assert f"MPIR_CVAR_{name} is set (environment, as MPIR_CVAR_{name} or MPIR_PARAM_{name} or MPICH_{name}): " in (
             done.stderr), done.stderr
+
+    def test_variables_that_only_ranks_have(self):
+        """For example those of a launcher's own file."""
+        write_program(self.suite.folder / "bin/mpirun", """#!/bin/sh
+            [ "$1" != --version ] || { echo "HYDRA build details:"; exit; }
+            while [ "${1#/}" = "$1" ]; do shift; done
+            MPICH_ALLREDUCE_INTRA_ALGORITHM=1 exec "$@"
+            """)
+        assert "MPIR_CVAR_ALLREDUCE_INTRA_ALGORITHM is set" in self.tune("--dry-run", status=2).stderr
+
+    def test_library_that_cant_be_asked(self):
+        write_program(self.suite.folder / "bin/mpirun", """#!/bin/sh
+            [ "$1" != --version ] || echo "HYDRA build details:"
+            """)
+        done = self.tune("--dry-run", status=1)
+        assert "mpivars reports no variables of the library in a launch: try mpirun -np " in done.stderr
+
+    @each("library, tool", [(MPICH, "mpivars"), ("ompi_mpi_comm_world", "ompi_info")])
+    def test_library_without_its_program(self, library, tool):
+        """A variable of --choices isn't taken without a list of those that are safe."""
+        self.make(library)
+        (self.suite.folder / "bin/mpivars").chmod(0o644)
+        done = self.tune("--choices=MY_VARIABLE=a", "--operations=bcast", status=1, PATH=f"{self.suite.folder}/bin")
+        assert f"tune.sh: no {tool} of {self.suite.build}/collective/collective: add its folder to PATH" in done.stderr
+        assert not self.suite.results.exists()
 
     def test_other_variables(self):
         """A variable that doesn't force a choice is named."""
