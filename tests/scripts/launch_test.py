@@ -80,10 +80,10 @@ class LaunchCase(Case):
         self.kind = "openmpi" if self.launcher.is_openmpi else "hydra"
 
     def kill_a_rank(self, *options, environment=None, at_any_moment=True):
-        """Kills either rank of a launch that has rows, and one at a random moment: the launch fails and ends within END_S,
-        its rows stay, and the suite, resumed, measures it again."""
-        words = [*self.suite.line, "--runs=2", "--benchmarks=halo", "--ranks=2", "--options=halo: --local=4,6,8 --max-time=0.25",
-                 f"--limit={LIMIT_S}", *options]
+        """Kills either rank of a launch that has rows, and one at a random moment: the launch fails and ends within
+        END_S, its rows stay, and the suite, resumed, measures it again."""
+        words = [*self.suite.line, "--runs=2", "--benchmarks=halo", "--ranks=2", f"--limit={LIMIT_S}",
+                 "--options=halo: --local=4,6,8 --max-time=0.25", *options]
         for victim, has_rows in ((0, True), (1, True), *([(random.randrange(2), False)] if at_any_moment else [])):
             shutil.rmtree(self.suite.results, ignore_errors=True)
             part = self.suite.results / "runs/1/halo.tsv.part"
@@ -175,7 +175,7 @@ class Testbed(LaunchCase):
         assert self.suite.of_suite("hosts").split() == list(launchers.Testbed.hosts)
 
     def test_killed_rank(self):
-        """Not in MPI_Init, where hydra (MPICH 4.0.2) may wait until --limit for a rank that was killed on another host."""
+        """Not in MPI_Init, where hydra (MPICH 4.0.2) may wait until --limit for a rank killed on another host."""
         self.kill_a_rank(f"--launcher={self.testbed.launcher(self.launcher.command[0])}",
                          f"--hosts={','.join(launchers.Testbed.hosts)}", "--ranks-per-node=1", at_any_moment=False)
 
