@@ -153,6 +153,22 @@ class Written(CostCase):
 
 
 class WhatCallsCost(CostCase):
+    def test_cost_of_a_collective(self):
+        """40,000 calls of 20 us: 0.8 s; 0.5 s waiting; the rest is unexplained."""
+        self.made.write_report(
+            calls("coll", "MPI_Allreduce", calls=80000, bytes=640000, in_calls_s=3.0, waited_s=1.0,
+                  waited_lo_s=0.9, waited_hi_s=1.1, last_calls=2048, last_rank=1),
+            sized("MPI_Allreduce", 40000, 8, 3.0), total(3.0, 1.8))
+        self.made.write_results("iallreduce", gain_cells(8, 20, 15))
+        row = self.cost()
+        found = {name: number(row[name]) for name in (
+            "calls", "in_calls_s", "machine_us", "machine_lo_us", "machine_hi_us", "machine_s", "waited_s",
+            "waited_lo_s", "unexplained_s")}
+        assert found == Near({"calls": 40000, "in_calls_s": 1.5, "machine_us": 20, "machine_lo_us": 19.5,
+                              "machine_hi_us": 20.5, "machine_s": 0.8, "waited_s": 0.5, "waited_lo_s": 0.45,
+                              "unexplained_s": 0.2})
+        assert row["rests_on"] == "overlap_iallreduce (size_bytes=8)"
+
     @each("size, cost_us", [
         (1024, 100), (2048, 200), (1536, 150), (1025, 100 + 100 / 1024), (8192, 300)])
     def test_between_measured_sizes(self, size, cost_us):
@@ -193,8 +209,9 @@ class WhatCallsCost(CostCase):
         self.made.write_report(sized(function, 10, size, 1.0))
         self.made.write_results("iallreduce", point(8, 100))
         (self.made.results / "syncbench.tsv").write_text(tsv(
-            "syncbench", SYNC, [[name, 1, 2, 0, 0, time_us, time_us, time_us, "ok"] for name, time_us in (
-                ("MPI barrier", 1.5), ("fence", 2.5), ("allreduce 0 bytes", 3.5), ("allreduce 1 byte", 4.5))]))
+            "syncbench", SYNC, [[name, 1, ranks, 0, 0, time_us, time_us, time_us, "ok"] for name, ranks, time_us in (
+                ("MPI barrier", 2, 1.5), ("fence", 4, 9.5), ("fence", 2, 2.5), ("allreduce 0 bytes", 4, 9.5),
+                ("allreduce 0 bytes", 2, 3.5), ("allreduce 1 byte", 2, 4.5))]))
         assert number(self.cost()["machine_us"]) == us
         assert self.uncovered() == []
 
@@ -244,6 +261,11 @@ class WhatCallsCost(CostCase):
         assert self.machine_us("operation", "size_bytes") == {
             ("MPI_Allreduce", "8"): "60.000", ("MPI_Allreduce", "36"): "88.000",
             ("MPI_Allreduce", "512"): "149.606", ("MPI_Bcast", "8"): "7.000"}
+
+    def test_who_only_sends_exchanges_nothing(self):
+        self.made.write_report(sized("MPI_Isend", 50, 64, 0.1, callers=1), sized("MPI_Irecv", 50, 64, 0.5, callers=1))
+        self.made.write_results("sendrecv", point(64, 60))
+        assert self.machine_us("operation") == {"MPI_Isend": "NA", "MPI_Irecv": "NA"}
 
     @each("function, operation, column, form", [
         ("MPI_Allreduce", "iallreduce", "blocking_us", "nonblocking"),
@@ -342,6 +364,14 @@ class WhatWouldSaveTime(CostCase):
         assert ("# warning: no results of an overlap program, collective, syncbench or msgrate: use a results folder of "
                 "run_suite.sh\n") in self.made.table()[1]
 
+    def test_balance_where_the_root_waits(self):
+        """Of 8 ranks the root waits 0.8 s for one: 7/8 of that is saved."""
+        self.made.write_report(calls("coll", "MPI_Reduce", calls=8000, bytes=64000, in_calls_s=1.0, ranks=8,
+                                     callers=8, waited_s=0.8, waited_lo_s=0.8, waited_hi_s=0.8, last_calls=1000,
+                                     last_rank=5, least_waited_s=0.0))
+        self.made.write_results("ireduce", point(8, 1))
+        assert saving(self.made.table()[0], "balance") == Near((0.7, 0.7, 0.7))
+
     def test_alike_communicators_share_what_was_waited(self):
         """Two of one name: 1.8 s of 22 s in calls."""
         self.made.write_report(*(calls("coll", "MPI_Allreduce", calls=2, bytes=16, in_calls_s=in_s,
@@ -378,6 +408,15 @@ class WhatWouldSaveTime(CostCase):
             "50.0 µs in MPI, of which 20.0 µs can't be hidden. "
             "The program works 80.0 µs between start and wait. The program works 450 µs after it.")
 
+    def test_hide_puts(self):
+        """Their flush can come after work."""
+        self.made.write_report(sized("MPI_Put", 10000, 64, 1.0, computed_after_s=9.0))
+        self.made.write_results("put", gain_cells(64, 50, 20, 0))
+        rows, _ = self.made.table()
+        assert saving(rows, "hide") == Near((0.3, 0.3, 0.3))
+        assert words_of(rows, "hide").startswith(
+            "Overlap MPI_Put of 64 bytes with work. Flush after work that doesn't need the data. Each takes 50.0 µs")
+
     def test_what_the_next_run_shows(self):
         """Where the system takes 1 % of 10 s in stops of 4 ms, 25 of them, a run has 5 more or less."""
         self.made.write_report(sized("MPI_Sendrecv", 1000, 64, 1.0, computed_after_s=9.0))
@@ -389,6 +428,16 @@ class WhatWouldSaveTime(CostCase):
         assert saving(self.made.table()[0], "hide") is None
         assert "No change is certain to save 1 % of the run." in self.made.text()
         assert "No change is certain to save 2.5 % of the run" in self.made.text("--min-saving=2.5%")
+
+    def test_merge_collectives(self):
+        """Two of three allreduces of 8 bytes follow another one: 300 of 20 us become 100 of 24 us."""
+        self.made.write_report(sized("MPI_Allreduce", 300000, 8, 12.0, joinable=400000))
+        self.made.write_results("iallreduce", gain_cells(8, 20, 20, 0), gain_cells(32, 26, 26, 0))
+        rows, _ = self.made.table()
+        assert saving(rows, "merge-collectives") == Near((3.6, 3.6, 3.6))
+        assert words_of(rows, "merge-collectives") == (
+            "Merge 3 MPI_Allreduce of 8 bytes into one of 24 bytes. Only possible if none of them needs the result of "
+            "another. 3.00 calls follow each other within 1 µs, on average.")
 
     def test_a_launch_that_is_slower_is_so_at_all_sizes(self):
         """Of 8 and 16 bytes 10 and 12 us, or 20 and 24: the ratio is 1.2 in both."""
@@ -422,6 +471,28 @@ class WhatWouldSaveTime(CostCase):
         self.made.write_rates((64, 1e6))
         assert saving(self.made.table("--min-saving=0")[0], "merge-messages") == Near((0.09, 0.09, 0.7))
 
+    def test_merged_messages_may_differ_in_size(self):
+        """A header of 8 bytes comes before each message of 56: two become one of 64."""
+        self.made.write_report(sized("MPI_Isend", 10000, 8, 1.0), sized("MPI_Irecv", 10000, 8, 1.0),
+                               sized("MPI_Isend", 10000, 56, 1.0, joinable=20000),
+                               sized("MPI_Irecv", 10000, 56, 1.0))
+        self.made.write_results("sendrecv", *(
+            gain_cells(size, 60, 40, 0, ref_us=50, ref_lo_us=50, ref_hi_us=50) for size in (8, 64)))
+        rows, text = self.made.table()
+        # 10000 times 50 and 40 us, less 50.
+        assert saving(rows, "merge-messages")[0] == Near(0.4)
+        assert "2.00 messages go to the same rank before it answers" in text
+
+    def test_drop_flushes(self):
+        """The idle ones, of one rank. Other calls of windows stay."""
+        self.made.write_report(calls("calls", "MPI_Win_flush", calls=1250, in_calls_s=0.625, callers=1, joinable=1000),
+                               calls("calls", "MPI_Win_flush_all", calls=1000, in_calls_s=0.5, joinable=0),
+                               calls("calls", "MPI_Win_lock", calls=1000, in_calls_s=0.5, joinable=500))
+        self.made.write_results("put", point(8, 100))
+        rows, _ = self.made.table()
+        assert saving(rows, "drop-flushes") == Near((0.5, 0.49998, 0.50002))
+        assert len(of_kind(rows, "saving")) == 1
+
     def test_persistent(self):
         self.made.write_report(sized("MPI_Iallreduce", 10000, 8, 0.8))
         rows = [gain_cells(8, 50, 50, 0, form=form, ref_us=us, ref_lo_us=us, ref_hi_us=us)
@@ -448,6 +519,14 @@ class AnotherMachine(CostCase):
         assert "Saved by the other machine 0.500 5.00 % latency=-50%,bandwidth=x2" in text
         assert "Saved by the other machine 0.300 3.00 % latency=-50%" in self.made.text("--what-if=latency=-50%")
         assert "Added by the other machine 0.600 6.00 % latency=+100%" in self.made.text("--what-if=latency=+100%")
+
+    @each("words", ["speed=x2", "latency", "latency=2", "latency=-200%", "bandwidth=x0", "latency=-20%;bandwidth=x2", ""])
+    def test_what_if_of_no_machine(self, words):
+        stencil(self.made, 1.0)
+        done = self.made.start(f"--what-if={words}")
+        assert (done.returncode, done.stdout, len(done.stderr.splitlines())) == (2, "", 1)
+        assert (f"'{words}': {words} is out of range: use x0.01 to x100\n" in done.stderr or
+                f"'{words}': use changes like latency=-20%,bandwidth=x2\n" in done.stderr), done.stderr
 
 
 # ---- forms ---------------------------------------------------------------------------------------
@@ -547,6 +626,21 @@ class Forms(CostCase):
         assert "# note: Undisturbed cost of calls: 1.00 s, 10.0 % of the run; from the benchmarks\n" in said
         assert "# note: Saved by overlapping calls: -0.500 s, -5.00 % of the run; or by back-to-back calls\n" in said
 
+    def test_html(self):
+        stencil(self.made, after_s=2.0)
+        done = self.made.start("--format=html", f"--output={self.made.folder}/out")
+        assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+        text = (self.made.folder / "out").read_text(encoding="utf-8")
+        assert "<h2>Savings</h2>" in text and "Overlap MPI_Isend and MPI_Irecv of 64 bytes with work" in text
+
+    def test_calls_that_take_little(self):
+        """Calls of 0.05 % of the time are in the table only."""
+        self.made.write_report(sized("MPI_Allreduce", 1000, 8, 1.0), sized("MPI_Bcast", 1, 8, 0.0005), total(1.0, 0.5))
+        self.made.write_results("iallreduce", point(8, 100))
+        text = self.made.text()
+        assert "MPI_Allreduce of 8 bytes" in text and "MPI_Bcast" not in text
+        assert [row["operation"] for row in of_kind(self.made.table()[0], "cost")] == ["MPI_Allreduce", "MPI_Bcast"]
+
     def test_lines(self):
         """A line of a terminal each, whatever the names."""
         self.made.write_report(
@@ -609,6 +703,16 @@ class BadInput(CostCase):
         assert {name: number(text) for name, text in found.items()} == {
             "MPI_Allreduce": cost_us, "MPI_Sendrecv": cost_us}
 
+    def test_only_measured_on_other_nodes(self):
+        """The command names the nodes that it needs."""
+        for members, nodes, where in (("0-1", 2, ""), ("1-2", 1, "on 2 nodes: ")):
+            self.made.write_report(sized("MPI_Allreduce", 10, 8, 1.0, members=members), ranks=4, nodes=2,
+                                   hosts="node1: 0-1; node2: 2-3")
+            self.made.write_results("iallreduce", point(8, 100), nodes=nodes)
+            assert self.cost()["machine_us"] == "NA", members
+            (words,) = self.uncovered()
+            assert words.startswith(where + "mpirun -np 2 overlap/overlap_iallreduce"), words
+
     def test_hosts(self):
         """As common/job/hosts.h writes them."""
         for text, ranks in (
@@ -623,6 +727,18 @@ class BadInput(CostCase):
             with self.subTest(text):
                 found = rank_hosts.hosts_of(text)
                 assert (found and [[rank for part in host for rank in part] for host in found]) == ranks
+
+    @each("key, value, remark", [
+        ("mpi_library", "Open MPI v4.1.4", "the MPI library differs: MPICH Version: 4.0.2 in the results, "
+         "Open MPI v4.1.4 in the report"),
+        ("nodes", 3, "the number of nodes differs: 1 in the results, 3 in the report\n")])
+    def test_another_machine(self, key, value, remark):
+        self.made.write_report(sized("MPI_Allreduce", 1000, 8, 1.0), **{key: value})
+        self.made.write_results("iallreduce", point(8, 100))
+        assert remark in self.made.table()[1]
+        # One of several that agrees is enough.
+        self.made.write_results("iallreduce", point(8, 100), name="alike", **{key: value})
+        assert remark not in self.made.table()[1]
 
     def test_results_of_several_machines(self):
         """Those of the program's library count, in other rows the first ones, which is reported; never a mixture."""

@@ -12,7 +12,7 @@ from commcost import page
 from commcost.compare import row_changes
 from commcost.report import report_page
 from commcost.report.report import text_main
-from commcost.result import tables
+from commcost.result import intervals, tables
 from commcost.result.intervals import Measured
 from commcost.scorecard import card_table, card_text, fact_lines, scorecard
 from commcost.system import script
@@ -55,6 +55,14 @@ def scaled(row, factor):
 # ---- costs ---------------------------------------------------------------------------------------
 
 class Costs(CardCase):
+    def test_above(self):
+        assert intervals.is_above(Measured(60, 55, 64, 6), 50)
+        assert intervals.is_above(Measured(60, 55, 99, 6), 50)      # a late launch
+        assert not intervals.is_above(Measured(60, 54, 64, 6), 50)  # so near that chance may have made it
+        assert not intervals.is_above(Measured(60, 58, 62, 1), 50)
+        assert intervals.is_below(Measured(40, 1, 45, 7), 50)
+        assert not intervals.is_below(Measured(40, 39, 46, 7), 50)
+
     @each("found, units, words, ends", [
         ((0.35, 0.34, 0.36, 6), fact_lines.TIME_US, "0.35 µs", "0.34–0.36"),
         ((2345, 2200, 2400, 6), fact_lines.TIME_US, "2.3 ms", "2.2–2.4"),
@@ -147,6 +155,14 @@ class Costs(CardCase):
         rows = [row for n in range(10, 60, 10) for row in exchanges(f"{n}x{n}x{n}", put=float(n))]
         assert [line[:17] for line in self.lines(("halo", HALO, rows))] == [
             f"Halo exchange, {n}" for n in (10, 30, 50)]
+
+    def test_monitor(self):
+        """The overhead of a call: rows may be of several."""
+        rows = [{"call": call, "mode": mode, "added_ns": value} for call, mode, value in (
+            ("MPI_Send", "on", 40.0), ("MPI_Isend MPI_Wait", "on", 90.0), ("8 MPI_Irecv MPI_Waitall", "on", 99.0),
+            ("MPI_Send", "off", 99.0))]
+        self.assertEqual(self.lines(("monitor_overhead", MONITOR, rows)), [
+            "Monitoring overhead of a call, at most | 45.0 ns | 44.5–45.5 | MPI_Isend MPI_Wait"])
 
     def test_no_value(self):
         """Neither NA nor wrong data make a line."""
