@@ -520,7 +520,8 @@ class AnotherMachine(CostCase):
         assert "Saved by the other machine 0.300 3.00 % latency=-50%" in self.made.text("--what-if=latency=-50%")
         assert "Added by the other machine 0.600 6.00 % latency=+100%" in self.made.text("--what-if=latency=+100%")
 
-    @each("words", ["speed=x2", "latency", "latency=2", "latency=-200%", "bandwidth=x0", "latency=-20%;bandwidth=x2", ""])
+    @each("words", ["speed=x2", "latency", "latency=2", "latency=-200%", "bandwidth=x0", "latency=-20%;bandwidth=x2",
+                    ""])
     def test_what_if_of_no_machine(self, words):
         stencil(self.made, 1.0)
         done = self.made.start(f"--what-if={words}")
@@ -752,6 +753,21 @@ class BadInput(CostCase):
         said = "results differ in mpi_library (A and B), the report has none: uses A"
         assert said in self.made.table()[1]
 
+    def add_key(self, name, key, value):
+        """Adds a key to the rows of a result."""
+        path = self.made.results / f"{name}.tsv"
+        path.write_text(path.read_text().replace("# columns: ", f"# columns: {key}=key ").replace(
+            "\ncollective", f"\n{key}\tcollective").replace("\niallreduce", f"\n{value}\tiallreduce"))
+
+    def test_rows_of_another_key(self):
+        """Results with a key that no benchmark has: the first value counts, which is reported."""
+        self.made.write_report(sized("MPI_Allreduce", 10, 8, 1.0))
+        for tag, time_us in (("a", 100), ("b", 300)):
+            self.made.write_results("iallreduce", point(8, time_us), name=tag)
+            self.add_key(tag, "tag", tag)
+        assert number(self.cost()["machine_us"]) == 100
+        assert "results differ in tag (a and b), the report has none: uses a" in self.made.table()[1]
+
     @each("values, remark", [
         (("device",), "overlap_iallreduce_sweep was measured with memory device only"),
         (("device", "managed"), "results differ in memory (device and managed), the report has none: uses device"),
@@ -763,9 +779,7 @@ class BadInput(CostCase):
             path.unlink()
         for memory in values:
             self.made.write_results("iallreduce", point(8, 300 if memory == "host" else 100), name=memory)
-            path = self.made.results / f"{memory}.tsv"
-            path.write_text(path.read_text().replace("# columns: ", "# columns: memory=key ").replace(
-                "\ncollective", "\nmemory\tcollective").replace("\niallreduce", f"\n{memory}\tiallreduce"))
+            self.add_key(memory, "memory", memory)
         assert number(self.cost()["machine_us"]) == (100 if remark else 300)
         text = self.made.table()[1]
         assert (remark or "") in text and ("measured with memory" in text or "differ in" in text) == bool(remark), text

@@ -350,6 +350,19 @@ class Gains(CardCase):
         rows = [gain_cells(8 << place, 100.0, 150.0 if place > 1 else 50.0) for place in range(8)]
         assert self.gains(rows)[0] == "MPI_Iallreduce | to 16 bytes | yes | saves 50 %"
 
+    @each("others_us, note", [((106.0, 105.5, 124.0, 105.0, 122.0, 118.0), "saves nothing"),
+                              ((110.0, 111.0, 110.5, 111.0, 109.0, 110.0), "up to 10 % more time")])
+    def test_even_or_loses(self, others_us, note):
+        """A size that surely isn't faster gains nothing, and only a sure loss has a number."""
+        launches = [[gain_cells(8, 100.0, 100.0 + run / 10), gain_cells(1024, 100.0, other_us)]
+                    for run, other_us in enumerate(others_us)]
+        (line,) = self.card(("overlap_iallreduce", OVERLAPS, launches)).parts[-1].lines
+        assert line[:5] == ("MPI_Iallreduce", "no", "all sizes", "", note)
+
+    def test_little_to_hide(self):
+        """The reason, where no size loses."""
+        assert self.gains(by_size(4 * [100.0], overlap_pct=4)) == ["MPI_Iallreduce | all sizes | no | hides less than 10 %"]
+
     @each("exposed_us", [(50.0, 97.0, 99.0, 101.0, 98.0, 97.5), (97.9, 97.8, 97.7, 97.5, 97.6, 97.4)])
     def test_not_clear(self, exposed_us):
         """Some launches lose or gain nothing; or all are so near to the threshold that chance may have made it."""
@@ -453,6 +466,36 @@ class Gains(CardCase):
                 for calls, value in exposed_us.items()]
         assert f"MPI_Test during MPI_Iallreduce | 8 bytes | {answer}" in self.gains(rows)
         assert not [line for part in (rows[:1], rows[1:]) for line in self.gains(part) if "MPI_Test" in line]
+
+    def test_mpi_test_with_several_numbers(self):
+        rows = [gain_cells(size, 100.0, value, test_calls=calls) for size, of_size in (
+            (8, {0: 80.0, 4: 20.0, 16: 90.0}), (1024, {0: 80.0, 4: 90.0, 16: 20.0}))
+                for calls, value in of_size.items()]
+        assert "MPI_Test during MPI_Iallreduce | all sizes | yes | saves 60 % with 4, 16 calls" in self.gains(rows)
+
+    def test_mpi_test_that_surely_helps(self):
+        """Rather than a number of calls that may help more, or not at all."""
+        launches = [[gain_cells(8, 100.0, 80.0), gain_cells(8, 100.0, 70.0, test_calls=1),
+                     gain_cells(8, 100.0, noisy, test_calls=16)] for noisy in (40.0, 95.0, 60.0, 90.0, 65.0, 55.0)]
+        lines = self.card(("overlap_iallreduce", OVERLAPS, launches)).parts[-1].lines
+        assert [line.note for line in lines if line.label.startswith("MPI_Test")] == ["saves 10 % with 1 call"]
+
+    def test_persistent(self):
+        label = "MPI_Allreduce_init instead of new requests"
+        rows = by_size((50.0, 51.0, 50.0, 90.0), form="persistent") + by_size(4 * [80.0])
+        assert f"{label} | to 64 KiB | yes | saves 29–30 %" in self.gains(rows)
+        # A difference between launches hides nothing, one within a launch hides all.
+        for of_run, answer in ((lambda run: (50.0 + 20 * run, 60.0 + 20 * run), "yes"),
+                               (lambda run: (50.0 + 20 * (run % 2), 60.0), "not clear")):
+            launches = [[gain_cells(8, 100.0, usual), gain_cells(8, 100.0, persistent, form="persistent")]
+                        for persistent, usual in map(of_run, range(6))]
+            lines = self.card(("overlap_iallreduce", OVERLAPS, launches)).parts[-1].lines
+            assert (label, answer) in [line[:2] for line in lines]
+        # Rows with calls of MPI_Test don't count.
+        for calls in ({"test_calls": 4}, {}), ({}, {"test_calls": 4}):
+            usual, persistent = calls
+            rows = [gain_cells(8, 100.0, 50.0, **usual), gain_cells(8, 100.0, 50.0, form="persistent", **persistent)]
+            assert not [line for line in self.gains(rows) if label in line]
 
 
 # ---- the whole -----------------------------------------------------------------------------------
