@@ -741,6 +741,13 @@ class BadInput(CostCase):
         self.made.write_results("iallreduce", point(8, 100), name="alike", **{key: value})
         assert remark not in self.made.table()[1]
 
+    def test_many_hosts(self):
+        """The largest machines' hosts take a moment."""
+        hosts = rank_hosts.hosts_of("n[1-200000]: 0-3, each next +4")
+        assert len(hosts) == 200000
+        assert [rank_hosts.nodes_of(ranks, hosts) for ranks in ("0-799999/8", "0-3")] == [100000, 1]
+        assert rank_hosts.nodes_of("0-1/0", hosts) is rank_hosts.nodes_of("0-9999999", hosts) is None
+
     def test_results_of_several_machines(self):
         """Those of the program's library count, in other rows the first ones, which is reported; never a mixture."""
         self.made.write_report(sized("MPI_Allreduce", 10, 8, 1.0), mpi_library="B")

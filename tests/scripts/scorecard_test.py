@@ -492,8 +492,7 @@ class Gains(CardCase):
             lines = self.card(("overlap_iallreduce", OVERLAPS, launches)).parts[-1].lines
             assert (label, answer) in [line[:2] for line in lines]
         # Rows with calls of MPI_Test don't count.
-        for calls in ({"test_calls": 4}, {}), ({}, {"test_calls": 4}):
-            usual, persistent = calls
+        for usual, persistent in ({"test_calls": 4}, {}), ({}, {"test_calls": 4}):
             rows = [gain_cells(8, 100.0, 50.0, **usual), gain_cells(8, 100.0, 50.0, form="persistent", **persistent)]
             assert not [line for line in self.gains(rows) if label in line]
 
@@ -618,8 +617,10 @@ Worth it?
         for several, launches, answer in ((rows, 6, ("yes", "saves 50 %; disturbed")),
                                           (rows, 5, ("not clear", "disturbed")),
                                           ([rows[0], *by_size(4 * [50.0])[1:]], 6, ("yes", "saves 50 %"))):
-            line = self.card(("overlap_iallreduce", OVERLAPS, launches * [several])).parts[-1].lines[-1]
+            card = self.card(("overlap_iallreduce", OVERLAPS, launches * [several]))
+            line = card.parts[-1].lines[-1]
             assert (line.value, line.note) == answer
+            assert not [text for text in card.caveats if "--runs" in text]
 
     def test_command(self):
         self.card(("halo", HALO, exchanges("10x10x10", put=4.0)))

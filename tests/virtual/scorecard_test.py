@@ -164,16 +164,32 @@ class Judge:
             calls = {row.keys["call"]: statistics.median(self.found(row.identity, column).values()) /
                      row.keys["call"].count("MPI_") for row in self.tables.rows("monitor_overhead")}
             return line.note == self.rows[identity].keys["call"] == max(calls, key=calls.get)
-        rivals = {self.way_of(row): row for row in self.rivals(identity, column)}
-        if len(rivals) == 1:
+        names, near = self.found_ways(identity, column)
+        if len(names) == 1:
             return line.note == ""
-        own = self.way_of(self.rows[identity])
+        if self.way_of(self.rows[identity]) != names[NEXT in line.label]:
+            return False
         if NEXT in line.label:
-            return line.note == own
-        if line.note == "{}; no {} clearly best".format(own, "pattern" if column == "rate_per_s" else "method"):
-            return len(rivals) >= 3
-        best = re.fullmatch("fastest: {}(?: or (.+))?".format(re.escape(own)), line.note)
-        return best is not None and best[1] in set(rivals) - {own} | {None}
+            return line.note == names[1] and not near
+        if len(near) > 1:
+            kind = "pattern" if column == "rate_per_s" else "method"
+            return line.note == "{}; no {} clearly best".format(names[0], kind)
+        return line.note == "fastest: " + " or ".join(names[:1] + near)
+
+    def found_ways(self, identity, column):
+        """The methods, forms or patterns as launches found them, the best first; and those that aren't surely worse
+        than the best."""
+        found = {self.way_of(row): self.found(row.identity, column) for row in self.rivals(identity, column)}
+
+        def ahead(one, other):
+            """The time saved in percent, or the rate gained."""
+            one, other = (found[other], found[one]) if column == "rate_per_s" else (found[one], found[other])
+            return intervals.launch_median([100 * (1 - one[run] / other[run]) for run in one])
+
+        first = list(found)[0]
+        names = sorted(found, key=lambda name: (-1 if column == "rate_per_s" else 1) * intervals.launch_median(
+            [found[name][run] / found[first][run] for run in found[name]]).value)
+        return names, [name for name in names[1:] if not intervals.is_above(ahead(names[0], name), 2)]
 
     def has_usual_source(self):
         """True if half of the launches found it."""
@@ -396,8 +412,7 @@ def changed(line):
         text = getattr(line, name)
         for found in re.finditer("[1-9][0-9.]*|0[.][0-9]*[1-9]|[^-– 0-9.]+", text):
             number = re.fullmatch("[0-9.]+", found[0])
-            missing = [] if found[0].startswith("(") else [""]  # without "(persistent)" another best way may stand there
-            for other in (["{:.7g}".format(3 * float(found[0].rstrip(".")))] if number else [found[0] + "x", *missing]):
+            for other in (["{:.7g}".format(3 * float(found[0].rstrip(".")))] if number else [found[0] + "x", ""]):
                 yield line._replace(**{name: (text[:found.start()] + other + text[found.end():]).strip()})
     for answer in {"yes", "no", "partly", gain_lines.UNSURE} - {line.value}:
         yield line._replace(value=answer)
