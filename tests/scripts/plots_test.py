@@ -23,6 +23,7 @@ PICTURES = {
     "msgrate": (["rate"], ["million messages per second and rank, sent and received"]),
     "msgrate_rma": (["rate"], ["million messages per second and rank, sent and received"]),
     "pingpong": (["latency", "bandwidth"], ["latency (µs)", "bandwidth (MB/s; MB = 2^20 bytes)", "size (bytes)"]),
+    "pingpong_pieces": (["pieces"], ["latency of all pieces (µs)", "size of a piece (bytes)"]),
     "syncbench": (["sync"], ["time (µs)"]), "halo": (["halo"], ["time (µs)"]),
     "linkmap_time": (["nodes"], ["latency (µs)"]),
     "linkmap_out": (["nodes"], ["bandwidth out of the node (MB/s; MB = 2^20 bytes)"]),
@@ -149,6 +150,17 @@ class Tables(PlotsCase):
             ["base|ring, 2 neighbours|2|0.5", "base|ring, 4 neighbours|3|0.8"]]
         assert [self.results.setting("syncbench.sync", f"dot_text[{i}]") for i in (1, 2, 3)] == [
             "'1.00 (none)'", "'0.500 (0.500)'", "'none (0.800)'"]
+
+    def test_pingpong(self):
+        self.results.add("result", "pingpong")
+        self.results.plot("result")
+        assert self.results.table("pingpong.latency", 2, 3, 4, 5, 6) == [
+            ["put + barrier|8|2|1.0|4", "put + barrier|32768|16|8.0|32"],
+            ["put + notification|8|1|0.5|2", "put + notification|32768|8|4.0|16"],
+            ["get|8|3|1.5|6", "get|32768|24|12.0|48"],
+            ["MPI_Send|8|0.5|0.25|1.0", "MPI_Send|32768|4.0|2.0|8.0"]]
+        assert self.results.table("pingpong_pieces.pieces", 2, 3, 4)[0] == [
+            "many put|8|64.0", "many put|512|1.0", "many put|32768|0.015625"]
 
     def test_wrong_data_is_not_drawn(self):
         self.results.add("result", "syncbench", rows=[[*row[:-1], "FAIL" if row[0] == "ring" else "ok"]

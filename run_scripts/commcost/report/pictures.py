@@ -84,13 +84,20 @@ def rate_pictures(kind, rows):
     return [Picture(kind, title + (", cold caches" if flushed else ""), (panel,))]
 
 
-def pingpong_pictures(*_):
+def pingpong_pictures(_, rows):
     series = (Key("pattern"), Key("sync", optional=True))
-    whole = {"keep": {"pattern": ("put", "get", "MPI Send"), "arrangement": ("single",)}, "x": "blksize", "x_factor": 8,
-             "log_from": 20}
-    return [Picture("pingpong", "Latency and bandwidth, synchronisation included", (
+    shared, single = {"x_factor": 8, "log_from": 20}, {"arrangement": ("single",)}
+    whole = {"keep": {"pattern": ("put", "get", "MPI Send"), **single}, "x": "blksize", **shared}
+    made = [Picture("pingpong", "Latency and bandwidth, synchronisation included", (
         Panel("latency", "latency (µs)", "latency_us", series, **whole),
         Panel("bandwidth", "bandwidth (MB/s; MB = 2^20 bytes)", "bwidth_mbs", series, **whole)))]
+    if any(row.get("pattern") in ("many put", "many get") for row in rows):
+        pieces = {"pattern": ("many put", "many get", "strided many put", "strided many get"), "sync": ("all",),
+                  **single}
+        made.append(Picture("pingpong_pieces", "The largest transfer in pieces", (
+            Panel("pieces", "latency of all pieces (µs)", "latency_us", series, x="blksize",
+                  x_title="size of a piece (bytes)", keep=pieces, **shared),)))
+    return made
 
 
 def halo_pictures(_, rows):
