@@ -2,10 +2,16 @@
 bad bytes, and files of 1 GB."""
 
 import os
+import random
+import resource
+import shutil
+import subprocess
+import sys
 import threading
 import time
+import unittest
 
-from case import Case, call, each
+from case import Case, call, each, full
 from commcost.result import tables
 from commcost.result.launches import Launches
 from commcost.result.result_reader import LINE_MAX, Result, ResultError
@@ -225,6 +231,10 @@ class ShortResults(ResultsCase):
         with self.assertRaisesRegex(ResultError, "'more' in '# columns:' is none of keys, rows are told apart by, less is"):
             Result(self.files.write(head + "# columns: more: status\nstatus\nok\n"))
 
+    def test_only_short_results_are_wrapped(self):
+        with Result(self.files.write(HEAD + "# note: n\n#   table\n")) as result:
+            assert (list(result.rows()), result.remarks) == ([], [("note", "n")])
+
     def test_cut_off(self):
         self.files.add(BASE, SHORT[:SHORT.index("# end")])
         self.files.finish()
@@ -263,6 +273,39 @@ class ShortResults(ResultsCase):
         assert read.kinds() == [kind]
         assert [row.median("overlap_pct") for row in read.rows(kind, collective="iallreduce")] == [20]
 
+    @each("other, status, message", [
+        (FULL.format(2), 3, "# note: new.tsv: short, so only common keys and columns count"),
+        (FULL.format(4), 2, "base.tsv ran on 4 ranks, new.tsv on 2"), (SHORT, 3, "# note: base.tsv and new.tsv: short")])
+    def test_compared(self, other, status, message):
+        for name, text in (("base", other), ("new", SHORT.replace("0.622", "0.9"))):
+            (self.folder / f"{name}.tsv").write_text(text)
+        done = call([f"{self.source}/run_scripts/bench_compare", "base.tsv", "new.tsv"], cwd=str(self.folder))
+        assert done.returncode == status, done.stderr
+        assert message in done.stdout + done.stderr
+        done = call([f"{self.source}/run_scripts/summarize.sh", "new.tsv"], cwd=str(self.folder))
+        assert "syncbench\tMPI barrier\tNA\tsync_us\tus\t0.900000\t" in done.stdout
+        assert "note: new.tsv: short" in done.stderr
+
+    def test_page_of_two(self):
+        new, base = self.files.write(SHORT), self.files.write(FULL.format(2))
+        done = call([f"{self.source}/run_scripts/report.sh", "--output=page.html", f"--base={base}", new],
+                    cwd=str(self.folder))
+        assert done.returncode == 0, done.stderr
+        assert "1.tsv: short, so only common keys and columns count" in (
+            self.folder / "page.html").read_text(encoding="utf-8")
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "no gnuplot")
+    def test_panels_without_a_column(self):
+        """A short result of pingpong has no bandwidth."""
+        path = self.files.write(SHORT_HEAD.format("pingpong", "2 ranks") + (
+            "# all_rows: arrangement=single\n# columns: rows are told apart by: pattern, sync, count, blksize, stride; "
+            "less is better: latency_us\npattern\tsync\tcount\tblksize\tstride\tlatency_us\tstatus\n"
+            "MPI Send\tnone\t1\t1\t1\t0.5\tok\nMPI Send\tnone\t1\t8\t1\t0.6\tok\n# end: 2 rows, exit 0\n"))
+        done = call([f"{self.source}/run_scripts/plot.sh", "--output=pictures", "--format=svg", path], cwd=str(self.folder))
+        assert (done.returncode, done.stderr) == (0, ""), done.stderr
+        done = call([f"{self.source}/run_scripts/report_text.sh", "--short", path], cwd=str(self.folder))
+        assert "Latency, 8 bytes  0.50 µs" in done.stdout, done.stdout
+
 
 # ---- what is refused -----------------------------------------------------------------------------
 
@@ -275,9 +318,21 @@ class WhatIsRefused(ResultsCase):
         (HEAD + "a\t8\t1\t1\tx\tok\n" + HEAD, "a second result"), ("# columns: a\n", "isn't a name"),
         ("# columns: a=key a=less\n", "twice"),
         ("# benchmark: x\n# columns: a=key b=less\nb\n1\n", "lacks the key 'a'"),
-        ("# schema: 7\n", "schema '7'"), (HEAD + "a\t8\t1\t1\tx\to\0k\n", "a byte of 0")])
+        ("# columns: a=key\na\n1\n", "no '# benchmark:'"), (HEAD.replace("\nname\t", "\nnone\t"), "'none' in the header"),
+        (HEAD.replace("\nname\t", "\nsize\t"), "the header row has 'size' twice"),
+        ("# columns: a=key\n# columns: a=key\n", "a second '# columns:'"),
+        ("# benchmark: a\n# benchmark: a\n", "a second '# benchmark:'"), ("# columns: a=fewer\n", "'a=fewer'"),
+        ("# columns: =less\n", "'=less'"), (f"# columns: {128 * 'x'}=key\n", "too long a name"),
+        ("# columns: " + " ".join(f"c{i}=key" for i in range(257)) + "\n", "more than 256 columns"),
+        ("# schema: 7\n", "schema '7'"), ("# schema: 0\n", "schema '0'"), ("# schema: \n", "schema ''"),
+        (HEAD + "a\t8\t1\t1\tx\to\0k\n", "a byte of 0")])
     def test_damage_is_named(self, text, named):
         assert named in self.files.refused(text)
+
+    def test_contrary_results(self):
+        self.files.add(BASE, HEAD + "a\t8\t1\t1\tx\tok\n")
+        with self.assertRaisesRegex(ResultError, "time_us: more is better in one"):
+            self.files.add(NEW, HEAD.replace("time_us=less", "time_us=more") + "a\t8\t1\t1\tx\tok\n")
 
     @each("path", ["/nonexistent", "/dev/zero", "/dev/urandom", "/proc/self/mem"])
     def test_no_results(self, path):
@@ -297,3 +352,40 @@ class WhatIsRefused(ResultsCase):
         ("١", None)])
     def test_numbers(self, text, value):
         assert parsed_number(text) == value
+
+
+# ---- large files ---------------------------------------------------------------------------------
+
+ROW = "\t".join(["{run}", "iallreduce", "data", "{size}", "8388608", "{time:.3f}", "{time:.3f}"] +
+                ["1234.567"] * 18 + ["6", "0.5", "30", "ok", "0"]) + "\n"
+COLUMNS = ("run=key collective=key model=key elements=key size_bytes=info ref_us=less "
+           "overlap_pct=more " + " ".join(f"c{i}=info" for i in range(18)) +
+           " visits=info lost_pct=info samples=info status=info slowest_rank=info")
+
+
+def write_large(path, size_bytes, launches):
+    """Writes a result of several launches, of about this size."""
+    chance = random.Random(1)
+    with open(path, "w", encoding="ascii") as stream:
+        stream.write(f"# benchmark: overlap_iallreduce\n# columns: {COLUMNS}\n" +
+                     "\t".join(word.split("=")[0] for word in COLUMNS.split()) + "\n")
+        row = 0
+        while stream.tell() < size_bytes:
+            stream.writelines(
+                ROW.format(run=run, size=size, time=100 + chance.random())
+                for size in range(row, row + 100) for run in range(launches))
+            row += 100
+
+
+class LargeFiles(ResultsCase):
+    @full
+    def test_memory(self):
+        """A result of 1 GB is read within 200 MB."""
+        path = self.folder / "large.tsv"
+        write_large(path, 1e9, 200)
+        limit = 200 * 2 ** 20
+        done = call(
+            [sys.executable, f"{self.source}/run_scripts/commcost", "summarize", path], stdout=subprocess.DEVNULL,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        path.unlink()
+        assert done.returncode == 0, done.stderr[-2000:]
