@@ -10,8 +10,8 @@ import sys
 import xml.dom.minidom
 
 from case import Case, call, each
-from made_results import (ALL, GAIN, HALO_ROWS, MPI_OVERHEAD, MPI_OVERHEAD_ROWS, OVERLAP, PINGPONG, RATE, RATE_ROWS,
-                          SYNC, SYNC_ROWS, SWEEP_ROWS, MadeResults, gain_cells, text_of, tsv)
+from made_results import (ALL, GAIN, HALO_ROWS, LINKMAP, MPI_OVERHEAD, MPI_OVERHEAD_ROWS, OVERLAP, PINGPONG, RATE,
+                          RATE_ROWS, SYNC, SYNC_ROWS, SWEEP_ROWS, MadeResults, gain_cells, linkmap_row, text_of, tsv)
 from pretended_suite import SCRIPTS
 
 # By picture its tables and the titles of its axes.
@@ -199,6 +199,16 @@ class Tables(PlotsCase):
         # Rows of another size have no time, and aren't missing.
         assert self.results.setting("linkmap_time.nodes", "missing") == "0"
 
+    def test_sizes_in_their_order(self):
+        """Nodes are sorted by their times, panels aren't."""
+        rows = [linkmap_row("node", (f"n{i}", "NA"), size, time * (1 + i))
+                for size, time in ((8, 2.0), (64, 5.0), (1024, 9.0)) for i in range(2)]
+        self.results.write("result", "linkmap", tsv("linkmap", LINKMAP, rows))
+        self.results.plot("result")
+        texts = svg_texts(self.results.read("linkmap_time.svg"))
+        panels = [text for text in texts if text.startswith("messages of ")]
+        assert panels == [f"messages of {size} bytes" for size in (8, 64, 1024)]
+
     def test_axes(self):
         """Logarithmic where the range asks for it, 0 on a size axis apart."""
         self.results.add("result", *ALL)
@@ -374,6 +384,19 @@ class Gains(PlotsCase):
             assert self.results.setting(f"{picture}.gain", "beyond") == str(beyond)
             assert self.results.drawn(f"{picture}.svg", 10) == beyond
 
+    def test_operations(self):
+        """A row of dots each, time-driven."""
+        self.add(self.results, "x", [gain_cells(8, 10, 5, model="time")])
+        self.add(self.results, "y", [
+            gain_cells(8, 10, exposed_us, model="time", collective="ibcast", form=form, test_calls=calls)
+            for form, calls, exposed_us in (("nonblocking", 0, 9), ("persistent", 0, 8), ("nonblocking", 4, 7))])
+        self.results.plot("result")
+        labels = ("iallreduce", "ibcast, nonblocking, no MPI_Test", "ibcast, persistent, no MPI_Test",
+                  "ibcast, nonblocking, MPI_Test: 4")
+        assert self.results.table("overlap_gain.gain", 2, 4) == [[
+            f"{label}|{gain}" for label, gain in zip(labels, ("50.0", "10.0", "20.0", "30.0"))]]
+        assert self.results.table("overlap.overlap", 2, 4) == [[f"{label}|50" for label in labels]]
+
     def test_many_operations(self):
         """Common ones are drawn, those that are called usually first."""
         names = [f"i{letter}" for letter in "abcdefgh"] + ["isend", "iallreduce"]
@@ -385,6 +408,19 @@ class Gains(PlotsCase):
                                                       "ia, nonblocking"]
         assert len(blocks) == 8
         assert self.results.setting("overlap_gain_sizes.gain", "left_out") == "12"
+
+    def test_halo(self):
+        """A line for each method."""
+        columns = GAIN[:4] + ["method", "local"] + GAIN[4:]
+        rows = [gain_cells(48 * edge * edge, 10, exposed_us, collective="halo", method=method,
+                           local=f"{edge}x{edge}x{edge}")
+                for edge in (10, 50) for method, exposed_us in (("packed", 5), ("persistent", 4))]
+        self.results.write("result", "x", tsv("overlap_halo", columns,
+                                              [[row[column] for column in columns] for row in rows]))
+        self.results.plot("result")
+        assert self.results.table("overlap_gain_sizes.gain", 2, 3, 4) == [
+            ["halo, packed|4800|50.0", "halo, packed|120000|50.0"],
+            ["halo, persistent|4800|60.0", "halo, persistent|120000|60.0"]]
 
 
 class Html:

@@ -2,7 +2,7 @@
 
 import os
 
-from case import Case, each
+from case import Case, call, each
 from commands import command
 from mpi_run import read_tsv
 
@@ -165,6 +165,20 @@ class Summarize(Case):
         assert "." not in comma
         assert comma.replace(",", ".") == point
 
+    def test_mixtures(self):
+        """Launches with other ranks have rows of their own; those of another version share rows, with a warning."""
+        for run, (ranks, version) in enumerate(((2, "1"), (2, "2"), (64, "1")), 1):
+            text = text_of([["put", 8, 1.5, 5e6, "x", "ok"]])
+            self.summary.launch(run, text.replace("# schema", f"# date: {run}\n# ranks: {ranks}\n# version: {version}\n"
+                                                  "# schema"))
+        text, remarks = self.summary.text()
+        assert [(row["ranks"], row["quantity"], row["launches"]) for row in read_tsv(text)] == [
+            ("2", "time_us", "2"), ("2", "rate_per_s", "2"), ("64", "time_us", "1"), ("64", "rate_per_s", "1")]
+        warnings = [line for line in remarks.splitlines() if "warning: " in line]
+        assert len(warnings) == 1, warnings
+        assert "bench was measured with version 1 (" in warnings[0]
+        assert " and 2 (" in warnings[0]
+
     def test_summaries_are_no_results(self):
         """Those beside results, in any form, also an earlier version's, are left out without a word."""
         launches(self.summary, [1, 2, 3, 4, 5, 6])
@@ -174,6 +188,13 @@ class Summarize(Case):
             text, _ = self.summary.text(*options)
             (folder / f"{name}.tsv").write_text(text)
             assert self.summary.text(*options) == (text, "")
+
+    def test_no_space(self):
+        launches(self.summary, [1])
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            done = call([self.summary.program, "results"], cwd=str(self.summary.folder), stdout=full)
+        assert done.returncode == 1
+        assert "output was lost: No space left on device\n" in done.stderr, done.stderr
 
     @each("words, named", [
         ([], "which results"), (["/no/such"], "/no/such"), (["results", "--decimal=;"], "--decimal"),

@@ -9,7 +9,7 @@ from commcost.report import picture_panels, pictures, report_page
 from commcost.result import row_labels, summary_table, tables
 from commcost.result.launches import read_launches
 from commcost.result.result_reader import ResultError
-from commcost.scorecard import caveats, scorecard
+from commcost.scorecard import caveats, fact_lines, scorecard
 from made_results import SYNC, tsv
 
 
@@ -179,6 +179,29 @@ class Apart(Case):
         assert found == {(str(value), *6 * [time_us]) for value, time_us in zip(values, (1.0, 212.0))}
         assert launches.mixtures == tables.Tables([str(folder)]).left == []
 
+    def test_reports_of_the_monitor(self):
+        """Heads differ in each launch: rows are of all launches."""
+        for run in (1, 2):
+            self.written(f"runs/{run}/report", "mpirtmon", "kind=key operation=key calls=info in_calls_s=less", [
+                "pttopt", "MPI_Send", 10, run], **dict.fromkeys(
+                    ("snapshot", "snapshot_s", "common_clock_error_ns", "computing_from_ns"), 100 + run))
+        read = tables.Tables([str(self.folder / "runs")])
+        assert [len(row.launches) for row in read.rows("mpirtmon")] == [2], read.apart
+        (series, *_), = [list(read_launches([str(self.folder)]).series.values())]
+        assert len(list(series.pairs())) == 2, series.schema
+
+    @each("label, named", [("Barrier, 2 ranks", "Barrier, 2 ranks"), ("Barrier, 12 ranks", "Barrier, 12 ranks, 2 ranks")])
+    def test_name_of_a_line(self, label, named):
+        """A key is added that the line doesn't name."""
+        assert scorecard.named(fact_lines.Line(label, "1 µs"), {"ranks": "2"}).label == named
+
+    def test_title_of_mixtures(self):
+        for run in range(2):
+            for ranks in (2, 64):
+                self.barrier(f"{run}/collective_{ranks}", 1.0, ranks=ranks)
+        title = scorecard.card_of(tables.Tables([str(self.folder)])).title
+        assert title == "commcost: 2 or 64 ranks on 1 node, MPICH 4.0.2, 2 launches"
+
     def test_mixtures_with_a_warning(self):
         """Results that may be of the same program elsewhere are put together, with a warning."""
         for run, kernel in enumerate(("5.10", "6.1")):
@@ -215,3 +238,12 @@ class Apart(Case):
         self.barrier("new/3/collective", 1.0, ranks=3)
         with self.assertRaisesRegex(ResultError, "ran on (2|64) ranks, .*new/3/collective.tsv on 3"):
             row_changes.compare_sides(sides, LIMITS)
+
+    def test_rows_that_change_places(self):
+        """Sides with the same layouts, but each row in another one, have no row in common."""
+        for side, layouts in (("base", (2, 4)), ("new", (4, 2))):
+            for ranks, root in zip(layouts, "01"):
+                self.written(f"{side}/{root}", "collective", "operation=key root=key time_us=less status=info",
+                             ["bcast", root, 1.0, "ok"], ranks=ranks)
+        with self.assertRaisesRegex(ResultError, "no row in common"):
+            row_changes.compare_sides(([str(self.folder / "base")], [str(self.folder / "new")]), LIMITS)
