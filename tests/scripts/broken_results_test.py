@@ -38,17 +38,22 @@ CHANGED, CHANGED_FULL = 150, 5000
 
 
 def changed(content, chance):
-    """The bytes with some of them changed, left out, or taken from elsewhere."""
+    """The bytes with some of them changed, left out, or taken from elsewhere; now and then cut off, or followed by
+    their beginning."""
     content = bytearray(content)
     for _ in range(chance.randint(1, 8)):
         place = chance.randrange(len(content))
-        kind = chance.randrange(4)
+        kind = chance.choices(range(6), (8, 8, 8, 8, 1, 1))[0]
         if kind == 0:
             content[place] = chance.randrange(256)
         elif kind == 1:
             content[place] = chance.choice(b"\t\n\r#NA0123456789.-e=:")
         elif kind == 2:
             del content[place:place + chance.randint(1, 40)]
+        elif kind == 4:
+            del content[place:]
+        elif kind == 5:
+            content += content[:place]
         else:
             other = chance.randrange(len(content))
             content[place:place] = content[other:other + chance.randint(1, 200)]
@@ -154,9 +159,13 @@ def replaced(text, chance):
     return text
 
 
-def with_columns(name):
-    """A result of ALL with all of its metadata."""
+def with_columns(name, launches=1):
+    """Returns a result of ALL with all of its metadata, of several launches with a column `run`."""
     benchmark, columns, rows = ALL[name]
+    if launches > 1:
+        columns, rows = ["run", *columns], [
+            [run, *(cell * (1 + run / 100) if isinstance(cell, float) else cell for cell in row)]
+            for run in range(launches) for row in rows]
     roles = {"_us": "less", "(%)": "more", "_per_s": "more", "_mbs": "more", "_pct": "info", "status": "info"}
     said = " ".join(f"{column}={next((role for end, role in roles.items() if column.endswith(end)), 'key')}"
                     for column in columns)
@@ -335,6 +344,8 @@ class Fields(Case):
             metadata={"schema": 2, "columns": gain_roles(GAIN), "ranks": 2}), 2)
         for name in sorted(ALL):
             yield name, self.read_results, with_columns(name)
+        for name in ("syncbench", "halo", "msgrate"):
+            yield f"launches of {name}", self.read_results, with_columns(name, 6)
         for name, text in {"noise": noise_result(), "evidence": EVIDENCE, "summary": SUMMARY, "short": SHORT,
                            "full": FULL.format(2), "without metadata": tsv(None, *ALL["halo"][1:]), "short overlap": SHORT_OVERLAP.format(
                                "collective=iallreduce; model=data", "keys: size_bytes; "),

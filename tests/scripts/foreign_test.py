@@ -2,6 +2,7 @@
 programs' documentation, every format that they have for these benchmarks."""
 
 import os
+import re
 
 from case import Case, call, each
 from commcost.compare import bench_compare, row_changes, side_differences
@@ -395,6 +396,23 @@ class Archive(Case):
         read = tables.Tables([str(self.folder / "new"), str(self.folder / "old")])
         assert read.kinds() == ["osu_latency"]
 
+    @each("old, new", [("HOST (H) and Rank 1 Memory on HOST (H)", "DEVICE (D) and Rank 1 Memory on DEVICE (D)"),
+                       ("HOST (H) and Rank 1 Memory on HOST (H)", "HOST (H) and Rank 1 Memory on DEVICE (D)"),
+                       ("HOST (H) and Rank 1 Memory on HOST (H)", "")])
+    def test_memories(self, old, new):
+        """Results of other buffers are refused, also if an output lost its buffer line, and are apart in one folder."""
+        text = OUTPUTS["osu_put_latency"][0].replace("MPI_Put", "MPI_Put-CUDA")
+        texts = [text.replace("# Datatype: MPI_CHAR.", f"# Rank 0 Memory on {memory}" if memory else "#")
+                 for memory in (old, new)]
+        for side, one in zip(("old", "new"), texts):
+            self.written(side, one)
+        done = call([os.path.join(SCRIPTS, "bench_compare"), "old", "new"], cwd=str(self.folder))
+        assert done.returncode == 2 and "memory is host:host in old/0.txt" in done.stderr, done.stdout + done.stderr
+        if new:
+            rows = read_tsv(summary_table.summarize([self.written("both", *texts)])[0])
+            assert [row["memory"] for row in rows] == ["host:host", ":".join(
+                word.lower() for word in re.findall("HOST|DEVICE", new))]
+
     def test_equal_text_is_no_copy(self):
         """Outputs have few digits and no date; only the same file is read twice."""
         for side, latencies in (("old", 6 * ["2.00"]), ("new", 6 * ["2.20"])):
@@ -443,6 +461,14 @@ class Archive(Case):
         assert [text for text in read.warnings if "missing" in text] == [
             f"osu_latency: rows of most launches are missing in {self.folder}/old/1.txt"]
 
+    def test_a_program_is_missing(self):
+        self.written("old", GOOD, OUTPUTS["osu_bw"][0])
+        self.written("new", OUTPUTS["osu_bw"][0])
+        rows, warnings = self.compared()
+        assert warnings == ["the new side has no results of osu_latency"]
+        assert [row["verdict"] for row in rows] == 3 * ["missing"] + ["not clear"]
+        assert self.compared("--fail-on=missing", status=1) == (rows, warnings)
+
     @each("old, new, refused, named", [
         (GOOD, GOOD.replace("CHAR", "INT"), "osu_latency: datatype is MPI_CHAR in .*, MPI_INT in ", None),
         ("# Number of Sender threads: 1\n" + GOOD, "# Number of Sender threads: 2\n" + GOOD,
@@ -463,6 +489,15 @@ class Archive(Case):
         warned = [remark for remark in remarks if "rows mix both" in remark]
         assert len(warned) == (named is not None)
         assert {row["launches"] for row in read_tsv(text)} == {"1" if refused else "2"}
+
+    def test_tables_of_one_program_in_files(self):
+        """A report shows the columns and keys of all files, whichever comes first."""
+        folder = self.written("old", OUTPUTS["imb of threads"][0], OUTPUTS["imb of groups"][0])
+        rows = tables.rows_by_key(tables.Tables([folder]), "imb")
+        assert [(row.keys["threads"], row.keys["groups"], row.texts("t_us"), row.texts("t_avg_us"))
+                for row in rows] == [
+            ("4", "NA", [], ["8.10"]), ("4", "NA", [], []), ("NA", "3", ["1.50"], []), ("NA", "3", ["1.60"], []),
+            ("NA", "2", ["2.50"], [])]
 
     @each("name", ['osu_"><img src=x>', "imb/../../x", "osu_\\1", "imb_sweep"])
     def test_names_that_are_none(self, name):
