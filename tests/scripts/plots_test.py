@@ -105,6 +105,14 @@ class Usage(PlotsCase):
         self.results.script("report.sh", "--output=/dev/null", "new")
         assert not os.path.isfile("/dev/null")
 
+    def test_names_among_options(self):
+        for name in ("new", "old"):
+            self.results.add(name, "halo")
+        self.results.script("report.sh", "new", "--output=made.html", "--base=old")
+        assert self.results.script("report.sh", "new", "--outptu=made.html", status=2).stderr == (
+            "report.sh: --outptu: no such option: see --help\n")
+        assert "\nhalo\told\t" in self.results.script("summarize.sh", "new", "--wide", "old").stdout
+
     def test_failed_launches(self):
         """Those of a suite's record that weren't measured again."""
         path = self.results.folder / self.results.add("new", "halo")
@@ -130,6 +138,16 @@ class Tables(PlotsCase):
         assert self.results.setting("mpi_overhead.overhead", "missing") == "1"
         assert self.results.table("mpi_overhead.available", 3, 4, 5, 6)[1] == ["0|-2.3|-5|0",
                                                                                "1048576|-0.1|-1|1"]
+
+    def test_order_and_line_ends(self):
+        self.results.write("result", "a", tsv(*ALL["mpi_overhead"]))
+        self.results.plot("result")
+        expected = self.results.read("mpi_overhead.overhead.tsv")
+        columns = ["extra"] + MPI_OVERHEAD[::-1]
+        rows = [["7"] + row[::-1] for row in sorted(MPI_OVERHEAD_ROWS, key=lambda row: -row[2])]
+        self.results.write("other", "b", tsv("mpi_overhead", columns, rows, line_end="\r\n"))
+        self.results.plot("other")
+        assert self.results.read("mpi_overhead.overhead.tsv") == expected
 
     def test_launches(self):
         columns, rows = launches(SYNC, SYNC_ROWS, {
