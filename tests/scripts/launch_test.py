@@ -121,6 +121,21 @@ class Mpirun(LaunchCase):
         assert ("--allow-run-as-root" in self.suite.of_suite("plan.tsv")) == as_root
         assert ("MPI" if self.kind == "openmpi" else "HYDRA") in self.suite.of_suite("versions")
 
+    def test_noise(self):
+        """Launches find different sources; the summary has the rows of all launches."""
+        done = call([*self.suite.line, "--runs=2", "--benchmarks=noise", "--ranks=2",
+                     "--options=noise: --max-time=0.05"])
+        assert done.returncode == 0, done.stderr
+        rows = [row for row in read_tsv(read(self.suite.results / "summary.tsv"))
+                if row["scope"] != "source"]
+        found = {(row["scope"], row["quantity"]) for row in rows}
+        assert found == {(scope, quantity) for scope, quantities in (
+            ("job", ("stops_per_s", "stop_us", "stopped_pct")),
+            ("host", ("stops_per_s", "stop_us", "stopped_pct")),
+            ("collective", ("step_us", "slowdown_pct"))) for quantity in quantities}
+        assert {row["launches"] for row in rows} == {"2"}
+        assert "NA" not in {row["median"] for row in rows}
+
     def test_killed_rank(self):
         self.kill_a_rank(f"--launcher={self.kind}")
 

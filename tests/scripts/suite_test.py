@@ -118,6 +118,16 @@ class Plan(SuiteCase):
         assert "overlap_partitioned: build it first" in self.suite.run(
             "--dry-run", "--benchmarks=overlap_partitioned_sweep", status=1).stderr
 
+    def test_messages(self):
+        """Two ranks exchange messages, all ranks halos. A quick suite has fewer numbers of MPI_Test calls."""
+        for options, calls in (([], "0,1,4,16"), (["--quick"], "0,4")):
+            plan = {line[1]: line[2] for line in self.suite.plan(
+                "--runs=1", "--ranks=6", "--benchmarks=overlap", *options)}
+            assert "-np 2 " in plan["overlap_sendrecv_sweep"]
+            assert "--data-driven --max-num-elts=128K" in plan["overlap_sendrecv_sweep"]
+            assert f"--test-calls={calls}" in plan["overlap_sendrecv_sweep"].split()
+            assert "-np 6 " in plan["overlap_halo_sweep"]
+
     def test_quick_is_quick(self):
         """All of it is at most 130 s on two cores: with the build, three minutes."""
         assert sum(entry.seconds for entry in read_list("quick")) <= 130
@@ -170,6 +180,23 @@ class Plan(SuiteCase):
         make_system(self.suite, threads, "0-7")
         assert self.suite.launch("mpirun", "--ranks=7").endswith("-np 7")
 
+    def test_ranks_in_a_slurm_job(self):
+        self.suite.environment.update(SLURM_JOB_ID="7", SLURM_JOB_NUM_NODES="3", SLURM_CPUS_ON_NODE="8")
+        make_system(self.suite, ["0,4", "1,5", "2,6", "3,7"] * 2, "0-7")
+        # If the suite doesn't run on a node of the job, the node's cores are unknown.
+        assert "--ntasks=24" in self.suite.launch("")
+        self.suite.environment["SLURMD_NODENAME"] = "a"
+        assert "--ntasks=12" in self.suite.launch("")
+        self.suite.environment["SLURM_CPUS_ON_NODE"] = "2"
+        assert "--ntasks=6" in self.suite.launch("")
+
+    def test_threads_and_ranks_per_node(self):
+        """Open MPI takes one --map-by."""
+        make_system(self.suite, [str(i) for i in range(8)], "0-7")
+        line = self.suite.launch("orterun", "--ranks=4", "--ranks-per-node=2", "--options=msgrate_rma: -t 2",
+                                 name="msgrate_rma")
+        assert line.count("--map-by") == 1 and "--map-by ppr:2:node:PE=2 --bind-to core" in line
+
     @each("variables, ranks", [
         ({"SLURM_TASKS_PER_NODE": "4(x2)"}, 8), ({"SLURM_TASKS_PER_NODE": "4(x2),3"}, 11),
         ({"SLURM_TASKS_PER_NODE": "4(x2)", "SLURM_NTASKS": "8", "SLURM_JOB_NUM_NODES": "2"}, 8)])
@@ -208,6 +235,12 @@ class Plan(SuiteCase):
                 ("3:cpu:/\n", {"cpu/cpu.cfs_quota_us": quota, "cpu/cpu.cfs_period_us": one})):
             eight = [str(i) for i in range(8)]
             assert ranks_on(self.suite, eight, "0-7", files, membership) == ranks, membership
+
+    def test_odd_quotas(self):
+        for odd in ("", "max\n", "x y\n", "0 100000\n", "-5 100000\n", "100000 0\n"):
+            assert ranks_on(self.suite, [str(i) for i in range(8)], "0-7", {"cpu.max": odd}) == 8, odd
+        # A quota is compared with cores, not with hardware threads.
+        assert ranks_on(self.suite, ["0,2", "1,3"] * 2, "0-3", {"cpu.max": "300000 100000\n"}) == 2
 
     def test_options(self):
         plan = self.suite.plan("--runs=1", "--options=all: --max-time=0.5 --x",
@@ -495,6 +528,29 @@ exec "$@" """))
         said = said_by(process, 1, timeout_s=30)
         assert not is_alive(int(read(path))), said
 
+    @each("fault", ["signal", "status0"])
+    def test_interrupted_program(self, fault):
+        """A scheduler may warn the programs alone."""
+        done = self.suite.run("--benchmarks=pingpong,halo", "--runs=2",
+                              f"--options=halo: --fault={fault}", status=1)
+        assert "To resume" in done.stderr
+        assert [os.path.basename(path) for path in self.suite.files()] == ["pingpong.tsv"]
+
+    def test_killed_while_it_wrote(self):
+        """Half-written files are removed when the suite is resumed."""
+        self.suite.run("--benchmarks=halo", "--runs=1")
+        for name in ("suite", "runs/1"):
+            (self.suite.results / name / ".0123456789abcdef.new").touch()
+        self.suite.run("--benchmarks=halo", "--runs=1")
+        self.suite.assert_nothing_left()
+
+    def test_killed_before_it_had_a_lock(self):
+        for name in ("suite", "runs"):
+            (self.suite.results / name).mkdir(parents=True)
+            self.suite.run("--benchmarks=halo", "--runs=1", "--dry-run")
+        self.suite.run("--benchmarks=halo", "--runs=1")
+        self.suite.assert_rows("halo", 1)
+
     @each("stderr", ["2>&-", "2>&1 | true", ">&- 2>&-"])
     def test_nobody_reads(self, stderr):
         """A suite whose stderr is closed, or whose reader has gone, measures what it should."""
@@ -664,6 +720,14 @@ class Budget(SuiteCase):
         # The next call has a budget of its own.
         self.suite.run(*choice)
         assert len(self.suite.files()) > len(files)
+
+    def test_ended(self):
+        """A launch that takes longer than expected is ended. Without a result the exit status is 1."""
+        done = self.suite.run("--benchmarks=halo", "--runs=3", "--budget=2",
+                              "--options=all: --rows=40 --pause=0.5 --max-time=0.01", status=1)
+        assert "budget is used up" in done.stderr
+        assert self.suite.files() == {}
+        self.suite.assert_nothing_left()
 
     def in_job(self, left, end_s=None):
         """From now on the suite runs in a Slurm job with this time left, as squeue prints it."""

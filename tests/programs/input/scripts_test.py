@@ -76,6 +76,11 @@ class TrappedSuite(Suite):
     def call_script(self, name, *words, environment=None):
         return self.call("sh", os.path.join(SCRIPTS, name), *words, environment=environment)
 
+    def refused(self, *words, environment=None):
+        """Calls a script that must refuse this in a line."""
+        status, output, said = self.call_script(*words, environment=environment)
+        assert (status, output, len(said.splitlines())) == (2, "", 1), (words, said)
+
 
 class SuiteCase(Case):
     """run_suite.sh, and nothing hostile may be executed."""
@@ -115,6 +120,11 @@ class Hostile(SuiteCase):
                     assert command[command.index("--bind-to") + 1] == value
                 else:
                     assert command[command.index("--host") + 1].startswith(value), command
+
+    def test_lines_and_nothing(self):
+        for option in ("--hosts=", "--hosts=a\nb", "--bind=\t", "--options=", "--output=",
+                       "--budget=1\n2", ""):
+            self.suite.refused(*self.words("--launcher=orterun", option))
 
     def test_launches(self):
         """With real launches, by a launcher that is named with its words and by one that is known;
