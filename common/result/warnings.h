@@ -16,7 +16,8 @@
 
 /* The processes. */
 #define BC_WARNING_SINGLETONS                                                                      \
-    "warning", "%ld processes were started, but each is a job of its own: use another mpirun"
+    "warning", "%ld processes were started, but each is a job of its own: use another mpirun, "    \
+               "or srun --mpi=pmi2"
 
 /* Ranks as bc_format_ranks writes them. */
 #define BC_WARNING_VARIABLES                                                                       \
