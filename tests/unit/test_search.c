@@ -242,8 +242,8 @@ TEST(trials_that_say_nothing)
     }
 }
 
-/* The work of a trial differs a little from the requested work; with too few samples for an
-   interval its ends are NAN, and the search goes on. */
+/* The work of a trial differs a little from the requested work. Without enough samples for an
+   interval, its ends are NAN, and the search goes on. */
 TEST(trials_that_are_not_ideal)
 {
     for (int without_intervals = 0; without_intervals <= 1; without_intervals++)
