@@ -242,8 +242,7 @@ TEST(trials_that_say_nothing)
     }
 }
 
-/* The work of a trial differs a little from the requested work. Without enough samples for an
-   interval, its ends are NAN, and the search goes on. */
+/* A trial's work may differ a little from the requested work, and its interval may be missing. */
 TEST(trials_that_are_not_ideal)
 {
     for (int without_intervals = 0; without_intervals <= 1; without_intervals++)
