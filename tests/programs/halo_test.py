@@ -132,6 +132,27 @@ class SharedWindow(HaloCase):
         self.refused_alone("no process shares a node with a neighbour", ranks=2, environment=two_nodes)
 
 
+# ---- faces that the MPI library mixes up ---------------------------------------------------------
+
+@real
+class Faces(HaloCase):
+    ONE = ["--check", "--local=2", "--methods=neighbor_alltoallw", *ONCE]
+
+    def notes(self, program, *options):
+        """Returns the exit status, 1 for wrong data, and the notes without their end."""
+        done = self.run_halo(*self.ONE, *options, program=program)
+        return done.returncode, re.findall("# note: (.*): this MPI library mixes up opposite faces", done.stdout)
+
+    def test_notes(self):
+        """Noted if --check finds wrong data; in overlap_halo also of the blocking counterpart."""
+        wrong, notes = self.notes(PROGRAM, "--dims=2x1x1")
+        assert notes == wrong * ["neighbor_alltoallw"]
+        wrong_in_parts, in_parts = self.notes("overlap/overlap_halo", "--no-blocking")
+        assert in_parts == wrong_in_parts * ["neighbor_alltoallw"]
+        _, notes = self.notes("overlap/overlap_halo")
+        assert notes == in_parts + wrong * ["blocking neighbor_alltoallw"]
+
+
 # ---- --check: right data passes in every method; wrong data fails, wherever it is ----------------
 
 PACKED, SHARED = "--methods=isend/irecv packed", "--methods=isend/irecv packed,shared window"

@@ -1,4 +1,4 @@
-/* The gain of visits with its interval, and the verdict. */
+/* A rank's exposed time, the gain of visits with its interval, and the verdict. */
 #include "helpers.h"
 
 #include "common/measure/verdict.h"
@@ -7,6 +7,67 @@
 #include <stdlib.h>
 
 #define CONFIDENCE 0.95
+
+/* ---- a rank's rounds ------------------------------------------------------------------------- */
+
+#define BLOCKING_NS 150e3
+#define BESIDE_NS 40e3
+#define WORK_NS 400e3
+
+static void append_round(struct bc_samples *own, double blocking_ns, double beside_ns,
+                         double inside_ns, double alone_ns)
+{
+    const double times_ns[OVERLAP_OWN_QUANTITIES] = {
+        [OVERLAP_OWN_PLAIN] = blocking_ns,
+        [OVERLAP_OWN_BESIDE] = beside_ns,
+        [OVERLAP_OWN_INSIDE] = inside_ns,
+        [OVERLAP_OWN_ALONE] = alone_ns,
+    };
+    bc_samples_append(own, times_ns, OVERLAP_OWN_QUANTITIES, 0);
+}
+
+TEST(medians_of_the_rounds_that_count)
+{
+    struct bc_samples own = {.count = 0};
+    double estimates_ns[OVERLAP_GAIN_ESTIMATED];
+    append_round(&own, 1e9, 1e9, 1e9, 1.0); /* before them */
+    static const double orders[] = {3.0, 0.0, 4.0, 1.0, 2.0};
+    for (size_t i = 0; i < COUNT(orders); i++)
+        append_round(&own, BLOCKING_NS + 100.0 * orders[i], BESIDE_NS + 10.0 * orders[i], WORK_NS,
+                     WORK_NS);
+    append_round(&own, 1.0, 1.0, 1.0, 1e9); /* after them */
+    overlap_gain_own(&own, 1, 1 + COUNT(orders), estimates_ns);
+    assert_near(estimates_ns[OVERLAP_GAIN_BLOCKING], BLOCKING_NS + 200.0, 1e-6);
+    assert_near(estimates_ns[OVERLAP_GAIN_EXPOSED], BESIDE_NS + 20.0, 1e-6);
+    assert_near(estimates_ns[OVERLAP_GAIN_MEDIAN_EXPOSED], BESIDE_NS + 20.0, 1e-6);
+    overlap_gain_own(&own, 1, 2, estimates_ns);
+    assert_near(estimates_ns[OVERLAP_GAIN_BLOCKING], BLOCKING_NS + 300.0, 1e-6);
+    bc_samples_free(&own);
+}
+
+/* A thread of the library shares the processor with the work: equally in all rounds, or not at all
+   in some rounds and much in others. */
+TEST(what_the_library_takes_from_the_work_is_exposed)
+{
+    static const struct {
+        double always_ns, up_to_ns, exposed_ns, median_exposed_ns;
+    } cases[] = {{30e3, 0.0, 30e3, 30e3}, {0.0, 200e3, 10e3, 100e3}};
+    enum { MANY = 2000 };
+    struct random random = random_from(5);
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct bc_samples own = {.count = 0};
+        double estimates_ns[OVERLAP_GAIN_ESTIMATED];
+        for (int round = 0; round < MANY; round++)
+            append_round(&own, BLOCKING_NS, BESIDE_NS,
+                         WORK_NS + cases[i].always_ns + cases[i].up_to_ns * random_uniform(&random),
+                         WORK_NS + 20.0 * random_normal(&random));
+        overlap_gain_own(&own, 0, MANY, estimates_ns);
+        assert_near(estimates_ns[OVERLAP_GAIN_EXPOSED], BESIDE_NS + cases[i].exposed_ns, 2e3);
+        assert_near(estimates_ns[OVERLAP_GAIN_MEDIAN_EXPOSED],
+                    BESIDE_NS + cases[i].median_exposed_ns, 10e3);
+        bc_samples_free(&own);
+    }
+}
 
 /* ---- the gain of visits ---------------------------------------------------------------------- */
 

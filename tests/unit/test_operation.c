@@ -130,6 +130,27 @@ static struct op_kind all_to_all(enum op_layout layout)
     };
 }
 
+TEST(int_limits_of_equal_blocks)
+{
+    static const struct {
+        enum op_extent received;
+        int ranks, blocks;
+    } cases[] = {{OP_BLOCK, 4096, 1},
+                 {OP_BLOCK_PER_RANK, 1, 1},
+                 {OP_BLOCK_PER_RANK, 7, 7},
+                 {OP_BLOCK_PER_RANK, 4096, 4096},
+                 {OP_BLOCK_PER_NEIGHBOUR, 2, 6}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        const struct op_kind kind = {
+            .name = "blocks", .send.extent = OP_BLOCK, .receive.extent = cases[i].received};
+        struct op_shape shape = {.ranks = cases[i].ranks};
+        shape.elements = INT_MAX / cases[i].blocks;
+        assert_int_equal(op_passing_of(&kind, &shape), OP_AS_INTS);
+        shape.elements++;
+        assert_int_equal(op_passing_of(&kind, &shape), OP_AS_TYPES);
+    }
+}
+
 static void nothing(struct op_instance *operation) { (void)operation; }
 
 /* Beyond ints datatypes are enough for equal blocks and for the w variant; reductions and v
@@ -151,6 +172,35 @@ TEST(what_is_beyond_ints)
         assert_int_equal(op_passing_of(&collective, &shape), cases[i].without);
         collective.large.start = nothing;
         assert_int_equal(op_passing_of(&collective, &shape), cases[i].with);
+    }
+}
+
+/* At the largest size that is passed as ints no amount and no displacement exceeds an int; and that
+   size is not needlessly small. */
+TEST(largest_size_fits)
+{
+    static const enum op_layout layouts[] = {OP_VARYING, OP_VARYING_BYTES};
+    static const int counts[] = {1, 2, 3, 10, 100, 1000, 4096};
+    for (size_t i = 0; i < COUNT(layouts) * COUNT(counts); i++) {
+        const enum op_layout layout = layouts[i % COUNT(layouts)];
+        const int ranks = counts[i / COUNT(layouts)];
+        const int64_t unit = layout == OP_VARYING ? 1 : 8;
+        const struct op_kind collective = all_to_all(layout);
+        struct op_shape shape = {.ranks = ranks};
+        int64_t low = 0, high = INT64_C(1) << 32;
+        while (low < high) {
+            shape.elements = low + (high - low + 1) / 2;
+            if (op_passing_of(&collective, &shape) == OP_AS_INTS)
+                low = shape.elements;
+            else
+                high = shape.elements - 1;
+        }
+        shape.elements = low;
+        const int64_t last = op_amount(&shape, ranks - 1);
+        const int64_t start = elements(OP_ALL_AMOUNTS, &shape) - last; /* of the last block */
+        assert_true(start * unit <= INT_MAX);
+        assert_true(last <= INT_MAX && last * (ranks - 1) * unit <= INT_MAX);
+        assert_true(low * unit * (ranks + 1) >= INT_MAX / 4);
     }
 }
 
@@ -220,4 +270,33 @@ TEST(values_tell_their_place)
                 assert_true(value != sent_to(from, to, i + 1));
                 assert_true(value > 0.0); /* poison is -1, fresh memory 0 */
             }
+}
+
+/* An error in the last bit, too. Before a check all elements are wrong. */
+TEST(one_wrong_element_is_found)
+{
+    enum { RANKS = 3, ELEMENTS = 6, TOTAL = RANKS * ELEMENTS };
+    const struct op_kind gather = {
+        .layout = OP_EQUAL,
+        .send.extent = OP_BLOCK,
+        .receive = {OP_BLOCK_PER_RANK, OP_ON_ALL, OP_FROM_EACH},
+    };
+    double receive[TOTAL];
+    struct op_instance operation = {
+        .kind = &gather,
+        .shape = {.rank = 1, .ranks = RANKS, .elements = ELEMENTS},
+        .receive_buffer = bc_buffer_in(receive, sizeof receive),
+    };
+    for (int64_t i = 0; i < TOTAL; i++)
+        receive[i] = op_element(&operation.shape, OP_FROM_EACH, i);
+    assert_true(op_verify(&operation));
+    for (int64_t i = 0; i < TOTAL; i++) {
+        const double right = receive[i];
+        receive[i] = nextafter(right, INFINITY);
+        assert_false(op_verify(&operation));
+        receive[i] = right;
+    }
+    op_prepare_check(&operation);
+    for (int64_t i = 0; i < TOTAL; i++)
+        assert_true(receive[i] != op_element(&operation.shape, OP_FROM_EACH, i));
 }

@@ -124,6 +124,15 @@ TEST(exact_verdicts_enclose_the_knee)
         }
 }
 
+/* Any amount of work fits: the search ends nevertheless. */
+TEST(endless_work_fits)
+{
+    struct machine endless = ideal(INFINITY);
+    const struct overlap_search search = run_search(&robust_rules, &endless);
+    assert_true(search.fits_ns >= REFERENCE_NS);
+    assert_in_range(search.trials, 1, 20);
+}
+
 /* ---- contradictions -------------------------------------------------------------------------- */
 
 /* Verdicts that contradict each other: the search ends with its bounds in order, and one wrong
@@ -204,6 +213,19 @@ TEST(trials_outside_of_the_bounds)
     assert_near(search.next_ns, 100e3, 0.0);
 }
 
+/* A half is tried that lies within the interval of the knee. */
+TEST(a_half_that_may_fit_is_tried)
+{
+    struct overlap_search_rules rules = robust_rules;
+    struct overlap_search search;
+    rules.validation_steps = 0;
+    overlap_search_begin(&search, &rules, 1000e3);
+    const struct overlap_trial trial = {
+        .work_ns = 1000e3, .excess_ns = 510e3, .excess_lo_ns = 480e3, .excess_hi_ns = 540e3};
+    overlap_search_report(&search, &trial);
+    assert_near(search.next_ns, 500e3, 0.0);
+}
+
 /* Trials without work show nothing, but the search must end. */
 TEST(trials_that_say_nothing)
 {
@@ -218,6 +240,32 @@ TEST(trials_that_say_nothing)
         }
         assert_in_range(trials, 1, 200);
     }
+}
+
+/* A trial's work may differ a little from the requested work, and its interval may be missing. */
+TEST(trials_that_are_not_ideal)
+{
+    for (int without_intervals = 0; without_intervals <= 1; without_intervals++)
+        for (double fraction = 0.0; fraction <= 1.0; fraction += 0.093) {
+            struct machine machine = ideal(fraction);
+            struct overlap_search search;
+            overlap_search_begin(&search, &robust_rules, REFERENCE_NS);
+            while (!search.done) {
+                const double off =
+                    1.0 + (without_intervals ? 0.0 : 0.002 * random_normal(&machine.random));
+                struct overlap_trial trial = try_work(&machine, search.next_ns * off, 50.0);
+                if (without_intervals)
+                    trial.excess_lo_ns = trial.excess_hi_ns = NAN;
+                overlap_search_report(&search, &trial);
+                assert_in_range(search.trials, 1, TRIALS_MAX);
+            }
+            check_bounds(&search, fraction * REFERENCE_NS, 50.0);
+            if (!without_intervals)
+                continue;
+            /* Neither bound is sure, except that no work at all fits. */
+            assert_true(search.fits_ns == 0.0 || isnan(search.fits_slack_ns));
+            assert_false(search.exceeds_is_sure);
+        }
 }
 
 /* ---- the specification's steps --------------------------------------------------------------- */
