@@ -28,7 +28,8 @@ PERSISTENT = {**CALLS, "isend": "MPI_Send_init", "irecv": "MPI_Recv_init",
               "sendrecv": "MPI_Send_init + MPI_Recv_init", "ibcast": "MPI_Bcast_init",
               "iallreduce": "MPI_Allreduce_init", "ialltoall": "MPI_Alltoall_init"}
 # The labels of lines about gains: a question, and the names in it. The last one is of all other labels.
-FAMILIES = {"MPI_Put": r"Put \+ (.+) vs[.] MPI_Send", "Work": r"Work during (.+) \+ barrier", "MPI_Test": "MPI_Test during (.+)",
+FAMILIES = {"MPI_Put": r"Put \+ (.+) vs[.] MPI_Send", "CPU availability": "CPU availability during (.+)",
+            "MPI_Test": "MPI_Test during (.+)",
             "Persistent": "(.+) instead of new requests", "Partitioned": "MPI_Psend_init with (.+) partitions",
             "Non-blocking halo": "Non-blocking halo exchange, (.+)",
             "Non-blocking message": r"(.+) \+ work \+ MPI_Wait",
@@ -221,7 +222,7 @@ class Judge:
     def saved(self, family, identity):
         """The time saved in percent, and the limit above which it is more than nothing."""
         own = self.truth(identity)
-        if family == "Work":
+        if family == "CPU availability":
             return own["avail(%)"], None
         if family == "MPI_Put":
             send = self.truth(identity, pattern="MPI Send", sync="none")["latency_us"]
@@ -247,8 +248,8 @@ class Judge:
     def found_saved(self, family, identity):
         """The same as saved(), as launches found it: a Measured."""
         own = self.rows[identity]
-        if family == "Work" or family in AGAINST_BLOCKING:
-            values = self.found(identity, "avail(%)" if family == "Work" else "gain_pct")
+        if family == "CPU availability" or family in AGAINST_BLOCKING:
+            values = self.found(identity, "avail(%)" if family == "CPU availability" else "gain_pct")
             return intervals.launch_median(list(values.values()))
         other, column, whole = (
             ({"pattern": "MPI Send", "sync": "none"}, "latency_us", "latency_us") if family == "MPI_Put" else
@@ -262,15 +263,15 @@ class Judge:
     def is_reason_found(self, family, line):
         """True if the numbers of a note are those that launches found."""
         found = [self.found_saved(family, identity) for identity in line.rows]
-        share, free = ("", " free") if family == "Work" else ("saves ", "")
+        share = "" if family == "CPU availability" else "saves "
         costs = re.fullmatch("up to ([0-9]+) % more time|up to ([0-9.]+) × the time", line.note)
         most = max((-saved.value for saved in found if intervals.is_below(saved, -2)), default=0)
         if costs:
             return line.value == "no" and (is_shown(costs[1] + " %", most) if costs[1] else
                                            is_shown(costs[2] + " %", 1 + most / 100) and most >= 99)
-        saves = re.fullmatch(share + SHARES + free + (" with 4 calls" if family == "MPI_Test" else ""), line.note)
+        saves = re.fullmatch(share + SHARES + (" with 4 calls" if family == "MPI_Test" else ""), line.note)
         if not saves:
-            little = "less than 10 % free" if family == "Work" else "hides less than 10 %"
+            little = "less than 10 %" if family == "CPU availability" else "hides less than 10 %"
             return line.value == "no" and not most and line.note in (little, "no difference", "saves nothing")
         values = [saved.value for saved in found]
         return line.value != "no" and is_shown(saves[1] + " %", min(values)) and is_shown(
@@ -351,7 +352,7 @@ class Judge:
         if family in ("MPI_Test", "Persistent"):
             exposed, blocking = (intervals.measured(row, name) for name in ("exposed_us", "blocking_us"))
             return 200 * self.relative_width(row, kind, "exposed_us") * max(1, exposed.value / blocking.value)
-        gain = intervals.measured(row, "avail(%)" if family == "Work" else "gain_pct")
+        gain = intervals.measured(row, "avail(%)" if family == "CPU availability" else "gain_pct")
         return gain.high - gain.low
 
     def is_value_clear(self, line):
@@ -501,7 +502,7 @@ class RandomMachines(virtual.Test):
                 if line.note.startswith("fastest: "):
                     count(called, name_of(line.label), names_best(line))
             for line in parts[GAINS]:
-                if not line.label.startswith("Work"):
+                if not line.label.startswith("CPU availability"):
                     count(called, family_of(line.label)[0], re.match("saves [0-9]|up to", line.note) is not None)
         self.check(called, FALSE, "called better")
 
@@ -578,7 +579,7 @@ CASES = [
     gain("MPI_Test during MPI_Iallreduce", "64 bytes yes saves 74.5±0.5 % with 15 calls", "--test-calls=0,1,15",
          MODEL_FRACTION=1, MODEL_PROGRESS_SHARE=0.25, MODEL_BLOCKING_US=200),
     Case("Host overhead of MPI_Isend, 8 bytes", "3±0.05 µs 3±0.1–3±0.1", *OVERHEAD),
-    Case("Work during MPI_Isend + barrier", "all sizes yes 85±1–96.5±0.5 % free", *OVERHEAD),
+    Case("CPU availability during MPI_Isend", "all sizes yes 85±1–96.5±0.5 %", *OVERHEAD),
     Case("Barrier, 2 ranks", "25±0.5 µs 25±0.8–25±0.8", "collective", ("--operations=barrier", "--max-time=0.1"),
          {"MODEL_BARRIER_US": 25}),
     Case("Barrier, 2 ranks", "25±0.5 µs 25±0.8–25±0.8", "syncbench", ("--types=MPI barrier", "--max-time=0.3"),

@@ -89,11 +89,11 @@ NOT_RETIMED, CHANGING = "suspects were not timed again", "launches name differen
 
 # Answers: {} is one or several MPI calls, methods or numbers.
 GAIN_LINES = {"collective": "{}", "message": "{} + work + MPI_Wait", "halo": "Non-blocking halo exchange, {}",
-              "partitioned": "MPI_Psend_init with {} partitions", "work": "Work during {} + barrier",
+              "partitioned": "MPI_Psend_init with {} partitions", "work": "CPU availability during {}",
               "test": "MPI_Test during {}", "persistent": "{} instead of new requests",
               "put": "Put + {} vs. MPI_Send"}
 ALL_SIZES, SOME_SIZES = "all sizes", "some sizes"
-SAVES, HIDES, AVAILABLE = "saves {}", "hides {}", "{} free"
+SAVES, HIDES, AVAILABLE = "saves {}", "hides {}", "{}"
 WITH_CALLS, LITTLE = " with {} call{}", "less than {} %"
 EVEN_NOTE, NO_NOTE = "no difference", "saves nothing"
 MORE_TIME, TIMES_AS_LONG = "up to {} % more time", "up to {} × the time"

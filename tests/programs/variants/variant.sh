@@ -154,7 +154,7 @@ openmpi | openmpi_full)
         # tests what meets the library's own ways.
         # shellcheck disable=SC2086  # words
         build_targets $benchmarks test_job test_hosts test_harness test_rounds virtual_mpi_overhead lazysync halo_faulty_copy \
-            solver
+            solver every_call
         build_folders overlap tests/monitor
     else
         configure
