@@ -3,7 +3,7 @@
 import math
 import re
 
-from case import Case, each
+from case import Case, Near, each
 from commcost.compare import best_setting
 from commcost.report import report_page, report_sections
 from commcost.result import rank_test, tables
@@ -33,6 +33,26 @@ class Settings(Case):
         (self.folder / "syncbench.tsv").write_text(
             tsv("syncbench", COLUMNS, rows, metadata={"columns": columns}))
         return str(self.folder)
+
+    def test_best(self):
+        """The gain is over the second one."""
+        found = {row.keys[0]: row for row in best_setting.best_settings(read_launches([self.results(
+            A_0={"ring": 10, "MPI barrier": 5}, A_1={"ring": 12, "MPI barrier": 5},
+            A_2={"ring": 11, "MPI barrier": 5})]))}
+        assert found["ring"].sure and not found["MPI barrier"].sure
+        assert list(found["ring"].medians) == ["A=0", "A=2", "A=1"]
+        assert found["ring"].gain_pct == Near(100 / 11)
+
+    def test_state_that_changes_within_rounds(self):
+        """The setting that is 2 % slower in nearly all rounds isn't best, though its median is lower."""
+        slow = [run > 12 for run in range(24)]
+        times = {"A=0": [3.06 if of_run else 1.02 for of_run in slow],
+                 "A=1": [3.0 if of_run else 1.0 for of_run in slow]}
+        times["A=1"][11:13] = 3.0, 3.0
+        best, = best_setting.best_settings(read_launches([self.written(
+            [[run, name, "ring", "NA", 2, of_setting[run], 0, 1, "ok"]
+             for run in range(24) for name, of_setting in times.items()])]))
+        assert (best.name, best.sure) == ("A=0", False), best
 
     def test_wrong_data(self):
         """A setting in which it came is no candidate."""

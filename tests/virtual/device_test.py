@@ -269,6 +269,13 @@ class DeviceRates(Base):
                     rows = self.rows("--memory=device", "--check", "--buffers=" + buffers, expect=1, **{fault: 1})
                     self.assertEqual({row["status"] for row in rows}, {"FAIL"})
 
+    def test_refused(self):
+        """Buffers that don't fit into the memory of the GPU."""
+        self.use("cuda")
+        done = virtual.run_raw("msgrate", "-p", 1, "-m", 8, "--memory=device", "-s", "1M", DEVICE_BYTES=1e7)
+        self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
+        self.assertIn("MiB on the GPU, and 9.5 are free: use a smaller --size", done.stderr)
+
 
 class DeviceOverhead(Base):
     """mpi_overhead of messages between buffers on a model of a GPU, reused and new: what the library takes to reach and
@@ -326,6 +333,13 @@ class DeviceOverhead(Base):
                     (launch,) = virtual.run("mpi_overhead", "--max-time=0.1", "--memory=device", "--check", direction,
                                             expect=1, **dict(COSTS, **{fault: 1}))
                     self.assertEqual({row["status"] for row in launch.rows}, {"FAIL"})
+
+    def test_refused(self):
+        """Buffers that don't fit into the memory of the GPU."""
+        self.use("cuda")
+        done = virtual.run_raw("mpi_overhead", "--memory=device", "-m", "4M", DEVICE_BYTES=1e7)
+        self.assertEqual((done.returncode, done.stdout, len(done.stderr.splitlines())), (2, "", 1), done.stderr)
+        self.assertIn("MiB on the GPU, and 9.5 are free: use a smaller --msgsize", done.stderr)
 
 
 class DeviceOverlap(Base):
