@@ -107,4 +107,18 @@ TEST(threads_add_in_any_order)
     puts_in_order((const int[]){2, 0, 3, 1});
 }
 
+/* Two of the puts take longer than the second snapshot allows; the first one allows any time. */
+TEST(each_snapshot_has_its_timeout)
+{
+    const MPIX_Monitor asked = {.profile = 1, .pttopt = 1, .timeout_us = 7.0};
+    struct snapshot *const first = snapshot;
+    snapshot = snapshot_create(&asked, NULL);
+    assert_true(snapshot != NULL && snapshot_start(snapshot));
+    puts_in_order((const int[]){0, 1, 2, 3});
+    assert_int_equal(count_of_puts()->timeouts, 2);
+    (void)tear_down(NULL);
+    snapshot = first;
+    assert_int_equal(count_of_puts()->timeouts, 0);
+}
+
 const struct test_program test_program = {.before_each = set_up, .after_each = tear_down};
