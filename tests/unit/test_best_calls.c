@@ -59,6 +59,19 @@ static double least_ns(const struct staged *operation, int64_t limit)
     return least;
 }
 
+TEST(known_numbers)
+{
+    static const struct {
+        struct staged operation;
+        int64_t limit, best;
+    } cases[] = {{{1, 2000.0}, 1000, 0},   {{2, 2000.0}, 1000, 1}, {{17, 2000.0}, 1000, 16},
+                 {{34, 2000.0}, 1000, 33}, {{1000, 1.0}, 50, 50},  {{5, 1.0}, 1, 1},
+                 {{5, 1.0}, 0, 0},         {{1, 0.0}, 1000, 0}};
+    struct random random = random_from(1);
+    for (size_t i = 0; i < COUNT(cases); i++)
+        assert_int_equal(search(&cases[i].operation, cases[i].limit, 0.0, &random), cases[i].best);
+}
+
 /* Four calls and eight are equally good, three better: whichever of the two seems the better one.
  */
 TEST(before_equal_ones)

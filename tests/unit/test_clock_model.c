@@ -248,6 +248,21 @@ TEST(errors_are_within_bounds)
     }
 }
 
+/* Between its ends the bound is a line plus the drift of the rates, outside it grows. */
+TEST(bounds_grow_with_the_distance)
+{
+    const struct bc_clock_bound bound = {.first_ns = 1000000000,
+                                         .last_ns = 3000000000,
+                                         .first_error_ns = 100.0,
+                                         .last_error_ns = 300.0,
+                                         .between = 1e-8,
+                                         .outside = 2.1e-7};
+    static const double errors[][2] = {{1e9, 100.0},         {3e9, 300.0}, {2e9, 200.0 + 10.0},
+                                       {1.5e9, 150.0 + 5.0}, {0.0, 310.0}, {5e9, 720.0}};
+    for (size_t i = 0; i < COUNT(errors); i++)
+        assert_near(bc_clock_bound_ns(&bound, (int64_t)errors[i][0]), errors[i][1], 1e-3);
+}
+
 /* Of clocks that are one, all messages tell the same: the shortest of any time bounds its error. */
 TEST(the_bound_of_one_clock_does_not_grow)
 {
