@@ -256,6 +256,19 @@ class Verdicts(CompareCase):
             self.compare(*sides, f"--fail-on={names}", expect=status)
         assert "'nonsense': use some of slower, faster, same, not-clear" in self.refused(*sides, "--fail-on=nonsense")
 
+    def test_zero_and_negative(self):
+        columns = [("kind", "key"), ("added_ns", "less")]
+
+        def side(name, *values):
+            return self.launches(name, (
+                result([[k, f"{value + i * 0.01:.3f}"] for k, value in enumerate(values)], columns)
+                for i in range(10)))
+        rows = read_tsv(self.compare(side("base", -5, 0, -0.05, 1, -1), side("new", -3, 9, -0.05, -2, 4), expect=1))
+        assert verdicts(rows) == ["not clear",   # costs nothing before and after
+                                  "slower", "not clear", "faster", "slower"]
+        assert rows[0]["change_pct"] == "NA"
+        assert number(rows[3]["change_pct"]) == within(-287, 2)
+
     def test_all_the_same(self):
         """Values without any spread."""
         sides = [self.launches(side, (
@@ -289,6 +302,14 @@ class Verdicts(CompareCase):
                        "base", "runs", str(run), "sizes.tsv")
         text = self.compare(base, new, "--fail-on=missing", expect=1)
         assert [row["size"] for row in read_tsv(text) if row["verdict"] == "missing"] == 3 * ["8"], text
+
+    def test_ratio(self):
+        """Changes of times are ratios, however much launches differ."""
+        columns = [("kind", "key"), ("time_us", "less")]
+        sides = [self.launches(side, (result([["x", factor * 3 ** i]], columns) for i in range(10)))
+                 for side, factor in (("base", 1), ("new", 1.5))]
+        row, = read_tsv(self.compare(*sides))
+        assert number(row["change_pct"]) == within(50, 0.01)
 
     def test_several_benchmarks(self):
         """Keys of all benchmarks are columns; one that a benchmark lacks is NA."""
@@ -422,6 +443,16 @@ class MetadataWhatDiffersBetweenResults(CompareCase):
         assert re.search(f"# warning: bench: mpi_variable has {long}=a only in [^ ]*base/runs/1/bench.tsv, B=1; {long}=b "
                          "only in [^ ]*new/runs/1/bench.tsv: may cause changes",
                          self.compare(*self.sides(*([text] * 6 for text in sides))))
+
+    def test_several_benchmarks(self):
+        """An equal difference is one warning."""
+        paths = self.sides([ALIKE] * 6, [changed("processor", "B")] * 6)
+        for name in ("second", "third"):
+            for path in paths:
+                self.launches(path, (read(os.path.join(path, "runs/1/bench.tsv")).replace(": bench", ": " + name)
+                                     for _ in range(1)), name)
+        said, = re.findall("# warning: (.*)", self.compare(*paths, "--alpha=50"))
+        assert re.match("bench: processor is A in .*, B in .* \\(second and third, too\\): may cause changes", said)
 
     @each("key", ["local", "date"])
     def test_what_may_differ(self, key):

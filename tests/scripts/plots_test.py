@@ -10,8 +10,9 @@ import sys
 import xml.dom.minidom
 
 from case import Case, call, each
-from made_results import (ALL, GAIN, HALO_ROWS, LINKMAP, MPI_OVERHEAD, MPI_OVERHEAD_ROWS, OVERLAP, PINGPONG, RATE,
-                          RATE_ROWS, SYNC, SYNC_ROWS, SWEEP_ROWS, MadeResults, gain_cells, linkmap_row, text_of, tsv)
+from made_results import (ALL, GAIN, HALO_ROWS, LINKMAP, MPI_OVERHEAD, MPI_OVERHEAD_ROWS, OVERLAP, PINGPONG,
+                          PINGPONG_ROWS, RATE, RATE_ROWS, SYNC, SYNC_ROWS, SWEEP_ROWS, MadeResults, gain_cells,
+                          linkmap_row, text_of, tsv)
 from pretended_suite import SCRIPTS
 
 # By picture its tables and the titles of its axes.
@@ -531,6 +532,13 @@ class Matrices(PlotsCase):
         assert [row[0] for row in rows] == [f"{row[0]}, {ranks} ranks, cold caches" for row in RATE_ROWS
                                             for ranks in (2, 4)]
 
+    def test_many_sizes(self):
+        """Marks have no numbers."""
+        self.add("x", "overlap_iallreduce", GAIN, lambda run: [
+            [cells[column] for column in GAIN] for cells in (gain_cells(8 << place, 10, 5) for place in range(11))])
+        rows, _ = self.shown("nonblocking")
+        assert rows == [["iallreduce", *["F"] * 11]]
+
     def test_what_noise_hides(self):
         """A time below 0 without an interval; one with 0 in its interval; shares beyond 0 and 100 %."""
         both = {"direction": "send", "pair": 0}
@@ -561,6 +569,13 @@ class Matrices(PlotsCase):
         rows, page = self.shown("messages")
         assert "S slower, N not faster, perhaps slower, ? not clear" in page.text_of("messages")
         assert rows[1][0] == "put" and rows[1][1].startswith("N "), rows
+
+    def test_only_the_usual_way(self):
+        """There is nothing to compare it with."""
+        self.results.add("new", "pingpong", rows=[row for row in PINGPONG_ROWS if row[1] == "MPI Send"])
+        rows, page = self.shown("messages")
+        assert rows == [["MPI_Send", "0.50", "4.0"]]
+        assert "Against" not in page.text_of("messages")
 
     def test_numbers(self):
         """Without letters; every other column where there are many, and what may be noise is no number."""
@@ -760,3 +775,19 @@ class Page(PlotsCase):
             ["Slower", "3 of 5 results"], ["Faster", "1 of 5 results"], ["Missing", "1 of 5 results"]]
         assert text_of(changed).count("slower") == 3
         assert "kernel is <old> in" in text_of(part)
+
+    def test_what_must_not_be_compared(self):
+        for name, check in (("old", "no"), ("new", "yes")):
+            self.results.write(name, "syncbench", sync_result(SYNC_ROWS, check=check))
+        part = Html(self.results, "new", "--base=old").part("comparison")
+        assert re.search("Nothing can be compared: .*--check=no.*--check=yes", text_of(part))
+        assert not part.getElementsByTagName("table")
+
+    def test_what_did_not_change(self):
+        """It is in a closed part."""
+        for name in ("old", "new"):
+            self.results.write(name, "syncbench", sync_result(SYNC_ROWS))
+        part = Html(self.results, "new", "--base=old").part("comparison")
+        closed, = part.getElementsByTagName("details")
+        assert text_of(closed.getElementsByTagName("summary")[0]) == "Same, or not clear: 4 rows"
+        assert not closed.hasAttribute("open")
