@@ -825,14 +825,16 @@ echo "# end: 1 row, exit 0"
                     env=self.suite.environment)
         assert (done.returncode, "[4/6] run 4 of 6" in done.stderr) == (0, True), done.stderr
 
-    def test_interrupted(self):
+    @each("name, status", [("TERM", 1), ("INT", 1), ("USR1", 3)])
+    def test_interrupted(self, name, status):
         """The command that makes the report, too, is pasted in another folder."""
         program = self.top / "build/collective/collective"
         program.write_text(self.COLLECTIVE.replace(
-            "exec >", '[ -z "$QUICKSTART" ] || { kill -TERM "$QUICKSTART"; sleep 60; }\nexec >'))
+            "exec >", f'[ -z "$QUICKSTART" ] || {{ kill -{name} "$QUICKSTART"; sleep 1; }}\nexec >'))
         done = call(["sh", "-c", 'QUICKSTART=$$; export QUICKSTART; exec sh "$0" "$@"',
                      self.top / "run_scripts/quickstart.sh", "--output=results"], cwd=self.top,
                     env={**self.suite.environment, "MPICC": "mpicc.of.nobody", "RANKS": "2"})
+        assert done.returncode == status, done.stderr
         told = done.stderr.partition("make the report: ")[2]
         done = call(["sh", "-c", told], cwd="/", env=self.suite.environment)
         assert done.returncode == 0 and f"Page: {self.top}/results/report.html" in done.stdout, told + done.stderr
