@@ -273,7 +273,7 @@ static void close_checkup(struct checkup *checkup)
 
 const struct bc_program checkup_program = {
     .name = "checkup",
-    .summary = "Prints the facts that decide how MPI runs here, and measures what they cost.\n"
+    .summary = "Prints facts that affect MPI on this machine, and measures messages.\n"
                "With --facts alone it prints one process's facts without MPI.",
     .placement = BC_ON_PAGES,
     .state_bytes = sizeof(struct checkup),

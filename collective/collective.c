@@ -193,8 +193,8 @@ static void write_row(const struct collective *collective, struct collective_row
 
 const struct bc_program collective_program = {
     .name = "collective",
-    .summary = "Measures what blocking collective operations take, from the first process's start\n"
-               "to the last one's end. Needs at least 2 processes.",
+    .summary = "Measures the time of blocking collectives, from the first process's start to the\n"
+               "last one's end. Needs at least 2 processes.",
     .placement = BC_ON_PAGES,
     .options = {collective_options, COLLECTIVE_OPTIONS},
     .defaults = &collective_default_parameters,

@@ -18,9 +18,9 @@ const struct bc_option linkmap_options[LINKMAP_OPTIONS] = {
     {"pairs", BC_CHOICE, AT(pairs), .argument = "WHICH", .choices = "out-of-line|all",
      .help = "pairs that get a row"},
     {"alpha", BC_PERCENT, AT(alpha_pct), .argument = "PERCENT", .min = 1e-6, .max = 50,
-     .help = "probability that any node or link is suspected although all are alike"},
+     .help = "probability that any node or link is suspected if all are alike"},
     {"threshold", BC_PERCENT, AT(threshold_pct), .argument = "PERCENT", .min = 1, .max = 1000,
-     .help = "min excess over the time of others for a slow verdict"},
+     .help = "min excess time over other links, for the verdict slow"},
     {"exclude", BC_TEXT, AT(exclude), .argument = "FILE",
      .help = "write the slow nodes to a file, as sbatch --exclude takes them"},
 };

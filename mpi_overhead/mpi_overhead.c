@@ -239,8 +239,8 @@ static void write_row(const struct mpi_overhead *bench, struct overhead_row *row
 
 const struct bc_program mpi_overhead_program = {
     .name = "mpi_overhead",
-    .summary = "Measures how much of the processor a message takes, and how much of its\n"
-               "transfer time is left for other work. Needs an even number of processes.",
+    .summary = "Measures the host overhead of a message, and the share of its transfer time that\n"
+               "is left for work. Needs an even number of processes.",
     .placement = BC_ON_PAGES,
     .options = {overhead_options, OVERHEAD_OPTIONS},
     .defaults = &overhead_default_parameters,

@@ -135,7 +135,7 @@ static void write_row(const struct msgrate_bench *bench, struct msgrate_line *li
 
 const struct bc_program msgrate_program = {
     .name = "msgrate",
-    .summary = "Measures how many messages a second a process sends and receives in four\n"
+    .summary = "Measures the rate of messages that a process sends and receives in four\n"
                "patterns, with cold caches and many peers. Needs at least 2 processes.",
     .placement = BC_ON_PAGES ", one for all messages in each direction",
     .options = {msgrate_options, MSGRATE_OPTIONS},

@@ -130,8 +130,9 @@ static void write_row(const struct msgrate_bench *bench, struct msgrate_rma_row 
 
 const struct bc_program msgrate_rma_program = {
     .name = "msgrate_rma",
-    .summary = "Measures how many one-sided messages a second a process transfers, by\n"
-               "synchronisation, with cold caches and many peers. Needs at least 2 processes.",
+    .summary =
+        "Measures the rate of one-sided messages of a process by synchronisation, with cold\n"
+        "caches and many peers. Needs at least 2 processes.",
     .placement = BC_ON_PAGES "; targets are " BC_IN_WINDOWS,
     .options = {msgrate_rma_options, MSGRATE_RMA_OPTIONS},
     MSGRATE_PROGRAM,

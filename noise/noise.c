@@ -176,7 +176,7 @@ static void add_steps(const struct noise *noise, struct noise_steps *steps, int 
 }
 
 /* Returns the number of steps in the next block; 0 if the time is up or there are enough.
- * Collective. */
+   Collective. */
 static int64_t next_block(const struct noise *noise, const struct tally *tally, int64_t end_ns)
 {
     const int64_t asked = samples_of_visit(noise->run);
@@ -259,9 +259,8 @@ static void measure(struct noise *noise, struct bc_visit *visit)
 
 const struct bc_program noise_program = {
     .name = "noise",
-    .summary =
-        "Finds how often, for how long and by what ranks are interrupted, and how much that\n"
-        "slows down programs whose ranks wait for each other.",
+    .summary = "Measures how often and how long ranks are interrupted, names the sources, and\n"
+               "measures how much that slows programs whose ranks wait for each other.",
     .placement = "on the stack",
     .options = {noise_options, NOISE_OPTIONS},
     .defaults = &noise_default_parameters,

@@ -21,7 +21,7 @@ const struct bc_option noise_options[NOISE_OPTIONS] = {
     {"quantum", BC_REAL, AT(quantum_us), .argument = "US", .min = 0.1, .max = 1e5,
      .help = "microseconds of work between two clock readings"},
     {"min-stop", BC_REAL, AT(min_stop_us), .argument = "US", .min = 0.05, .max = 1e6,
-     .help = "min microseconds by which an interrupted quantum exceeds the usual one"},
+     .help = "min excess of an interrupted quantum, in microseconds"},
     {"per", BC_CHOICE, AT(per), .argument = "WHAT", .choices = "host|rank",
      .help = "parts of the job that get a row"},
     {"operations", BC_NAMES, AT(operations), .argument = "NAMES", .name_at = noise_operation_name,

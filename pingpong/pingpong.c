@@ -1,6 +1,6 @@
 /*
  * Latency and bandwidth between two processes: puts and gets in many patterns, and MPI_Send,
- * synchronisation included.
+ * including synchronisation.
  *
  * Method: the EPCC Fortran coarray micro-benchmark suite, its point-to-point part; see pingpong.h.
  * Coarrays are MPI-3 windows: see common/coarray/coarray.h.
@@ -384,7 +384,7 @@ const struct bc_program pingpong_program = {
     .name = "pingpong",
     .summary =
         "Measures latency and bandwidth between processes, by put, get and MPI_Send in many\n"
-        "patterns, synchronisation included. Needs at least 2 processes.",
+        "patterns, including synchronisation. Needs at least 2 processes.",
     .placement = BC_IN_WINDOWS "; with --buffers=new and --memory " BC_ON_PAGES,
     .options = {pingpong_options, PINGPONG_OPTIONS},
     .defaults = &pingpong_default_parameters,

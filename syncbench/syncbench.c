@@ -305,7 +305,7 @@ static void write_row(struct bc_run *run, struct syncbench_row *row)
 
 const struct bc_program syncbench_program = {
     .name = "syncbench",
-    .summary = "Measures what synchronising processes costs, in the ways of coarrays and of MPI.\n"
+    .summary = "Measures the cost of synchronising processes by coarrays and by MPI.\n"
                "Needs at least 2 processes.",
     .placement = BC_IN_WINDOWS,
     .options = {syncbench_options, SYNCBENCH_OPTIONS},

@@ -66,9 +66,8 @@ struct bc_staged {
 };
 
 /* Fills a struct bc_staged from the staged time, which is multiplied by `scale`, and from the gain,
-   which becomes a share of the staged time. Both are in ns. `staged` NULL: no staged
-   counterpart. Local;
-   rank 0. */
+   which becomes a share of the staged time. Both are in ns. `staged` NULL: no staged counterpart.
+   Local; rank 0. */
 struct bc_staged bc_staged_of(const struct bc_memory_options *options,
                               const struct bc_summary *staged, const struct bc_summary *gain,
                               double scale);

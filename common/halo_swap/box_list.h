@@ -16,13 +16,13 @@ int64_t halo_largest_cube(double bytes, bool packs);
 #define HALO_ELEMENT_MAX 80
 
 struct halo_box_list {
-    const char *text;  /* the option; default boxes grow */
+    const char *text;  /* of --local; default boxes are in ascending order */
     const char *where; /* the limit of boxes, for messages */
     struct halo_box boxes[HALO_BOXES_MAX];
     int count;
 
-    /* By halo_fit_boxes, on rank 0. */
-    bool packs;           /* a method does */
+    /* Set by halo_fit_boxes, on rank 0. */
+    bool packs;           /* a method packs faces */
     double max_bytes;     /* that a box may need */
     const char *left_out; /* default boxes that don't fit, or NULL */
     char kept[32];        /* default boxes that fit, and the text of left_out */

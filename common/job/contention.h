@@ -3,9 +3,10 @@
  *
  * An MPI library that polls keeps its rank ready to run all the time, so the rank waits whenever
  * something else runs on its processor. Linux counts that wait for each thread
- * (Documentation/scheduler/sched-stats.rst: the second number in /proc/<pid>/schedstat, in ns); the
- * thread that writes the rows counts. The kernel counts the time that the host of a virtual machine
- * takes in ticks of all processors of a node together (proc(5): steal): over the whole run.
+ * (Documentation/scheduler/sched-stats.rst: the second number in /proc/<pid>/schedstat, in ns);
+ * here the thread that writes the rows counts. The kernel counts the time that the host of a
+ * virtual machine takes in ticks of all processors of a node together (proc(5): steal): over the
+ * whole run.
  *
  * None of these functions runs in a timed region.
  */
@@ -22,7 +23,7 @@ struct bc_ticks {
 
 struct bc_contention {
     int64_t waited_ns;     /* until the last look; -1: not known */
-    double looked_s;       /* when that look was, on bc_elapsed_s() */
+    double looked_s;       /* the time of that look, on bc_elapsed_s() */
     struct bc_ticks ticks; /* at the beginning */
 };
 

@@ -16,8 +16,8 @@ struct bc_job {
     int min_allowed_processors; /* min_processors, or fewer by control groups' quotas (rounded down,
                                    at least 1) */
     bool shares_processors;     /* a node has more ranks than processors for them */
-    bool oversubscribed;        /* or a quota allows less than a processor a rank */
-    int node; /* this rank's, 0 to nodes - 1, in the order of the nodes' lowest ranks */
+    bool oversubscribed; /* shares_processors, or a quota allows less than a processor per rank */
+    int node;            /* this rank's, 0 to nodes - 1, in the order of the nodes' lowest ranks */
     int node_rank, node_ranks; /* in node_comm */
     MPI_Comm node_comm;        /* the ranks of this node */
     char *hosts;               /* each host with its ranks (hosts.h) */
@@ -26,7 +26,7 @@ struct bc_job {
     char *binding;             /* the processors that each rank of rank 0's node may run on */
     int cores;                 /* of rank 0's node, online; 0: not known */
     char *shared_cores;        /* ranks on hardware threads of one core; NULL: none, or not known */
-    char *exceeded_quota;      /* the quota that allows less than a processor a rank; NULL: none */
+    char *exceeded_quota; /* the quota that allows less than a processor per rank; NULL: none */
     /* The bytes that each rank may take, of its node's memory and of /dev/shm: what a node has
        available over the ranks of the fullest node, minimum over nodes; INT64_MAX: not known. Set
        by bc_job_find_memory. */

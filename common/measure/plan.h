@@ -26,17 +26,17 @@ struct bc_plan {
     int64_t warmup_rounds; /* that don't count; -1: until the median settles */
     bool was_warm;   /* an earlier visit had a warm-up: -1 is then 1 to 5 rounds, fewer if they
                         take long against the time */
-    int64_t retakes; /* missed rounds that may be dropped; if the deadline passes with fewer
-                        than grace_rounds others, the dropped rounds are used after all */
-    bool adds; /* continues the last visit and its missed rounds: all numbers are of both, which may
-                  need no more rounds */
+    int64_t retakes; /* missed rounds that may be dropped; if the deadline passes with fewer than
+                        grace_rounds good rounds, the dropped rounds are used after all */
+    bool adds; /* continues the last visit: all numbers include its rounds, so perhaps none are left
+                  to take */
     const struct bc_precise_value *precise; /* end the rounds when all are as narrow as --precision
                                                in this visit; NULL: none. Must outlive the rounds */
     int precise_count;                      /* at most BC_PRECISE_VALUES_MAX */
 };
 
 /* Returns the part of `total` samples that belongs to the visit in hand. The parts of all visits
-   add up to it. */
+   add up to `total`. */
 int64_t bc_part_of_visit(int64_t total, const struct bc_run *run);
 
 /* Returns the settings' plan for a visit, or a part of it, of `seconds` from now. `taken`: the

@@ -28,8 +28,7 @@ void op_prepare_check(struct op_instance *operation);
 /* True if the receive buffer holds the right data. After all ranks are done with the operation. */
 bool op_verify(struct op_instance *operation);
 
-/* Copy the data that `from` sends, also in place, to `to`, the same operation in pinned memory; and
-   the data that `from` has received there to `to`. Skip buffers in host memory. For timed regions.
- */
+/* Copy the data that `from` sends, also in place, or has received, to `to`, the same operation with
+   buffers in other memory. Skip buffers in host memory. For timed regions. */
 void op_copy_sent(const struct op_instance *to, const struct op_instance *from);
 void op_copy_received(const struct op_instance *to, const struct op_instance *from);

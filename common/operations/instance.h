@@ -61,6 +61,6 @@ struct op_instance {
     void (*prepare)(struct op_instance *operation);  /* instead of buffers: makes data to send, and
                                                         overwrites data received */
     bool (*is_right)(struct op_instance *operation); /* true if the prepared data has arrived */
-    void (*settle)(const struct op_instance *operation); /* follows a store to the receive buffer
-                                                            and precedes a look at it */
+    void (*settle)(const struct op_instance *operation); /* synchronises the receive buffer: after a
+                                                            store to it, before a read of it */
 };

@@ -1,6 +1,6 @@
 /*
- * The result of a run: metadata, a header row, rows (docs/output.md). This header has what a
- * program tells of its rows; common/result/writer.h writes them.
+ * The result of a run: metadata, a header row, rows (docs/output.md). Programs describe their rows
+ * by this header; common/result/writer.h writes the rows.
  *
  * Only the rank that reports has an output. On all others the handle is NULL and every function
  * does nothing, so that callers need no branch. All functions are local.
@@ -135,7 +135,7 @@ const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_c
 enum bc_format {
     BC_FORMAT_TSV,
     BC_FORMAT_TABLE,
-    BC_FORMAT_METRICS /* one line a quantity: see lines.c */
+    BC_FORMAT_METRICS /* one line per quantity: see lines.c */
 };
 
 struct bc_output; /* an open result */

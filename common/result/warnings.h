@@ -88,4 +88,4 @@
 /* Scripts match the text before %s; don't change it. */
 #define BC_NOTE_MEMORY_KINDS "note", "mpi_memory_alloc_kinds: %s"
 
-#define BC_WARNING_SHARED_GPU "warning", "%d ranks share a GPU: use one GPU a rank"
+#define BC_WARNING_SHARED_GPU "warning", "%d ranks share a GPU: use one GPU per rank"

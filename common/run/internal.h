@@ -6,8 +6,8 @@
 #include "common/run/option_table.h"
 #include "common/run/program.h"
 
-/* In seconds: a row's visits are spread over at least this span where the budget allows; over a
-   given --max-time if that is shorter. */
+/* The seconds over which a row's visits are spread at least, if the budget allows; a shorter
+   --max-time replaces them. */
 #define BC_SPAN_S 3.0
 
 struct bc_sweep; /* the rows and their visits (visits.c) */
@@ -17,8 +17,8 @@ struct bc_own_run {
     int argc;    /* the command line, as MPI leaves it */
     char **argv;
     const struct bc_table *table;
-    const char *keys;               /* that vary in this run, see bc_open_result */
-    char *columns;                  /* the names of the shown ones, for bc_style; NULL: all */
+    const char *keys;               /* the keys that vary in this run, see bc_open_result */
+    char *columns;                  /* the names of the shown columns, for bc_style; NULL: all */
     const char *spare;              /* columns that a table may leave out */
     double span_s;                  /* BC_SPAN_S, or a shorter --max-time; on rank 0 */
     bool limits_time, fixes_visits; /* --max-time and --visits were given */
@@ -26,7 +26,7 @@ struct bc_own_run {
     struct bc_contention contention;
     bc_end_fn *end_function; /* called by bc_finish; NULL: none */
     void *end_context;
-    bool compares_variables; /* between ranks, of those that COMMCOST_VARIABLES names */
+    bool compares_variables; /* between ranks: the variables that COMMCOST_VARIABLES names */
     FILE *dump;              /* --dump-samples; NULL on all ranks except rank 0 */
     int dump_problem;        /* errno of the first loss in the dump, or 0 */
 };
@@ -53,7 +53,7 @@ void bc_run_release(struct bc_run *run);
 
 /* ---- result and --dump-samples (files.c); local, rank 0 -------------------------------------- */
 
-/* Opens them. False with the error set, which names the option. */
+/* Opens both files. False with the error set, which names the option. */
 bool bc_files_open(struct bc_run *run, struct bc_error *error);
 
 /* Writes a sample in ns to the dump, if any, under the number of the row to come. Visits and
@@ -94,6 +94,6 @@ void bc_visits_free(struct bc_run *run);
    others. Local. */
 unsigned bc_finalize_seconds(int ranks);
 
-/* Finalizes MPI. MPICH 4.0.2 over TCP sometimes waits for ever, when all work is done: after
-   bc_finalize_seconds the process reports that and ends with the given exit status. Collective. */
+/* Finalizes MPI. MPICH 4.0.2 over TCP sometimes waits for ever here. After bc_finalize_seconds the
+   process reports that and ends with the given exit status. Collective. */
 void bc_finalize(int status);

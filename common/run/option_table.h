@@ -24,8 +24,8 @@ struct bc_option_entry {
 /* As getenv. */
 typedef const char *bc_lookup_fn(const char *name);
 
-/* Appends a table; `values`, the struct that its rows fill, holds the defaults. Options of zeros
-   are none; free with bc_options_free. */
+/* Appends a table; `values`, the struct that its rows fill, holds the defaults. A struct bc_options
+   of zeros has no options. Free it with bc_options_free. */
 void bc_options_add(struct bc_options *options, struct bc_option_rows table, void *values);
 
 void bc_options_free(struct bc_options *options);
@@ -59,8 +59,8 @@ bool bc_options_decode(struct bc_options *options, char *text, size_t length);
 bool bc_value_set(const struct bc_option_entry *entry, const char *name, const char *text,
                   bool limited, struct bc_error *error);
 
-/* Returns the value as a text that parses back to it or, for people, with the name of a 0. The
-   caller frees it. */
+/* Returns the value as a text that parses back to it. For people, the option's `zero` replaces a 0.
+   The caller frees it. */
 char *bc_option_text(const struct bc_option_entry *entry, bool for_people);
 
 /* Sets names->chosen for the comma-separated names, or `all`, in names->text. Case and the

@@ -227,7 +227,7 @@ static void print_option(FILE *stream, const struct bc_option_entry *entry)
 void bc_options_help(FILE *stream, const struct bc_options *options, size_t own)
 {
     for (size_t row = 0; row < options->count; row++) {
-        if (row == 0)
+        if (row == 0 && own > 0)
             fputs("\nOptions:\n", stream);
         if (row == own)
             fputs("\nOptions of all benchmarks:\n", stream);

@@ -67,13 +67,13 @@ void bc_require(struct bc_run *run, bool good, const struct bc_error *error);
    the run. */
 void bc_open_result(struct bc_run *run, const struct bc_table *table, const char *keys);
 
-/* Adds a row behind the others. Returns the program's row_bytes for it, zeros; bc_next_visit frees
-   them. Call it before the first visit, for the same rows on every rank. */
+/* Appends a row. Returns the program's row, of row_bytes zeros, which bc_next_visit frees. Call it
+   before the first visit, for the same rows on every rank. */
 void *bc_add_row(struct bc_run *run);
 
 enum bc_step {
-    BC_RENEW,   /* make shared objects, such as windows, again: their place in memory varies from
-                   launch to launch, too. Before all rows are visited another time */
+    BC_RENEW,   /* make shared objects, such as windows, again, since their place in memory affects
+                   times. Precedes each further visit of all rows */
     BC_MEASURE, /* measure the row in new buffers. The first visit also finds values for later ones,
                    such as the length of a batch */
     BC_WRITE    /* write the row (bc_write_row), which has all its visits */

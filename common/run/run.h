@@ -66,7 +66,7 @@ struct bc_run {
     double start_s;                 /* on bc_elapsed_s() */
     struct bc_output *output;       /* NULL on all ranks except rank 0 */
     struct bc_start_window *window; /* ranks start at moments of it; NULL with --start=barrier */
-    int visits;                     /* of each row, more if it isn't precise then; see --visits */
+    int visits;                     /* of each row; an imprecise row gets more; see --visits */
 
     /* Set by the program, if at all, before the first visit. */
     double budget_s; /* of a run with default times, from start_s on; INFINITY: none. On rank 0 */
@@ -75,7 +75,7 @@ struct bc_run {
     int row_shares;  /* the number of --max-time shares that a row takes */
 
     /* The row in hand. */
-    int visit;                 /* its present one, from 0 on */
+    int visit;                 /* the present one, from 0 on */
     int64_t rows;              /* written so far */
     struct bc_outcome visited; /* while it is written: visits and lost_pct; on rank 0 */
 

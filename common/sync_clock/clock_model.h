@@ -66,7 +66,7 @@ struct bc_exchange {
 };
 
 /* One clock against another: when the other clock shows at_ns, it is ahead_ns + more_ns ahead of
-   the reference, and from there on it gains `drift` nanoseconds in each nanosecond. */
+   the reference, and from then on it gains `drift` nanoseconds per nanosecond. */
 struct bc_clock_model {
     int64_t at_ns;
     int64_t ahead_ns;
@@ -78,7 +78,7 @@ struct bc_clock_model_quality {
     /* Estimated error at the newest exchange: the distance from the model of the exchanges with
        about the shortest round trips, plus the growth since the newest of these. */
     double error_ns;
-    double growth; /* of that error, in a nanosecond */
+    double growth; /* of that error, per nanosecond */
 };
 
 /* Returns the model of `count` exchanges, 1 to BC_EXCHANGES_MAX, in the order in time. */
@@ -92,7 +92,7 @@ struct bc_clock_model bc_clock_model_fit(const struct bc_exchange *exchanges, si
 struct bc_clock_bound {
     int64_t first_ns, last_ns; /* the oldest and the newest exchange, on the other clock */
     double first_error_ns, last_error_ns; /* maximum error there */
-    double between; /* its growth in a nanosecond of distance from the nearer exchange */
+    double between; /* its growth per nanosecond of distance from the nearer exchange */
     double outside; /* its growth before the first and after the last exchange */
 };
 

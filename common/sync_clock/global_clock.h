@@ -6,21 +6,20 @@
  * tree from rank 0, and the ranks of each node form one from their leader. In step 1, 2, 4 ... of a
  * tree rank r + step is compared with rank r, for all r < step. So finding them takes O(log P)
  * steps, in each of which pairs of ranks measure at the same time, and the models along the way to
- * rank 0 are chained. All pairs measure once, and again after a wait that they share, which gives
- * the drift; not where all ranks read one clock. Each later update makes that time longer.
+ * rank 0 are chained. All pairs measure once and, unless all ranks read one clock, again
+ * after a common wait, which gives the drift. Each later update makes the measured time longer.
  *
  * Source: the hierarchy, the drift and the chaining are those of Hunold and Carpen-Amarie,
  * "Hierarchical Clock Synchronization in MPI", CLUSTER 2018. There, as in their ReproMPI, the two
  * directions of a round trip are measured by different calls, which shows as a bias; here both
  * ranks make the same calls and begin alternately.
  *
- * Ranks of a node mostly read one clock. That is assumed only of ranks whose messages don't
- * contradict it, whenever it is measured (none arrived before it was sent, in either direction);
- * they use their leader's model.
+ * Ranks of a node mostly read one clock, and then use their leader's model. Each measurement checks
+ * that: no message may have arrived before it was sent, in either direction.
  *
- * In oversubscribed jobs the pairs of a node that measure at a time have two processors each; all
- * others sleep. In any job a disturbed pair measures again. Messages are sent with PMPI_ functions,
- * so interposers don't see them.
+ * In oversubscribed jobs the pairs of a node measure in groups, with two processors a pair, and all
+ * other pairs sleep. In any job a disturbed pair measures again. Messages are sent
+ * with PMPI_ functions, so interposers don't see them.
  */
 #pragma once
 
@@ -32,7 +31,7 @@ struct bc_global_clock;
 /* Quality of the clock; the worst of all ranks. */
 struct bc_global_clock_report {
     double error_ns; /* estimated error of a rank just after the measurement */
-    double growth;   /* of that error, in a nanosecond */
+    double growth;   /* of that error, per nanosecond */
     double bound_ns; /* maximum error just after the measurement, even if messages take no time one
                         way: half the round trips along the way to rank 0; 0 for ranks that are
                         assumed to read one clock */
@@ -47,9 +46,9 @@ enum {
                           fit all measurements, even if the clocks' rates have changed */
 };
 
-/* Measures the clocks against each other for about `seconds` (0.1 to 2), most of it waiting, or
-   longer, some 10 ms a pair, at most 0.1 s, on crowded nodes. 0: without waiting, for a clock whose
-   drift an update will find. The clock must have been selected, and must stay. Collective over
+/* Measures the clocks against each other for about `seconds` (0.1 to 2), mostly waiting. On crowded
+   nodes each pair takes some 10 ms more, at most 0.1 s. 0: without waiting, for a clock whose drift
+   an update will find. The clock must have been selected, and must stay. Collective over
    MPI_COMM_WORLD, which `job` describes, with the same arguments on all ranks. */
 struct bc_global_clock *bc_global_clock_create(const struct bc_job *job, double seconds,
                                                unsigned options);

@@ -46,10 +46,10 @@ double bc_start_window_ns(const struct bc_start_window *window, double ns);
 /* Returns the time from the last agreed start until this rank's clock showed start_ns. Local. */
 double bc_start_window_offset_ns(const struct bc_start_window *window, int64_t start_ns);
 
-/* A start with a larger offset is late. Local. */
+/* Returns the offset above which a start is late. Local. */
 double bc_start_window_late_ns(const struct bc_start_window *window);
 
-/* The counts, which the caller keeps. Local. */
+/* Returns the counts. Local. */
 struct bc_window_counts *bc_start_window_counts(struct bc_start_window *window);
 
 /* Writes the shared clock and its quality to the metadata. Local. */

@@ -18,8 +18,8 @@
  * Choices that the proposal leaves open
  *
  * Start (8.3.2.1): the call that starts an operation, by the time model of the proposal, bounded by
- * the snapshot. MPI events that wake up and tasks with priorities, its event and priority models,
- * need a real-time MPI.
+ * the snapshot. Its event and priority models (events that wake tasks, tasks with priorities) need
+ * a real-time MPI.
  *
  * End: the return of the call that completes the operation. That is the blocking call, the wait or
  * test of a request (also MPI_Request_get_status), or the synchronisation of a one-sided operation:
@@ -35,12 +35,12 @@
  * origin. Messages inside collectives and to MPI_PROC_NULL don't count. Other software services
  * (8.3.3): counts of the whole process, not only for MPI.
  *
- * Not monitored: programs that use sessions only; of dynamic processes all except the time and the
- * communicators that they make.
+ * Not monitored: programs that use sessions only; of dynamic processes, anything except the time
+ * and the communicators that they make.
  *
  * Errors: every function returns MPIX_MONITOR_SUCCESS or a code below. A function that fails
- * changes nothing, except that a snapshot has ended whose report fails (MPIX_MONITOR_ERR_MEMORY,
- * _ERR_OUTPUT or _ERR_COMMUNICATORS from MPIX_End_monitor). Without MPIRT_MONITOR, the first
+ * changes nothing, except that MPIX_End_monitor ends a snapshot even if the report fails
+ * (MPIX_MONITOR_ERR_MEMORY, _ERR_OUTPUT or _ERR_COMMUNICATORS). Without MPIRT_MONITOR, the first
  * snapshot makes a communicator from MPI_COMM_SELF for a moment, and each report one from
  * MPI_COMM_WORLD, unless the program's communicators leave MPI no room. If MPI fails for another
  * reason, the error handlers of these two decide. The monitor never sets them.
@@ -81,18 +81,18 @@ enum {
 
 /* The monitorhandle: the flags of a snapshot, off by default and again after MPIX_End_monitor. */
 typedef struct MPIX_Monitor {
-    int profile;         /* master switch: means nothing without a flag of the next eight, nor these
-                            without it; a warning reports both */
-    int other;           /* services of the operating system and of the MPI library (MPI_T) */
-    int pttopt;          /* point-to-point and one-sided operations, by function */
-    int coll;            /* collective operations, by function */
-    int sizes;           /* operations by size, and the computation around them */
-    int calls;           /* total time inside MPI of each rank, and calls that complete nothing */
-    int comm;            /* span and completions of each communicator */
-    int msgsize;         /* counts and bytes of small and large messages */
-    int traffic;         /* frequencies of small and large messages */
-    int per_rank;        /* also a row for each rank */
-    int clock;           /* with coll: compares the ranks' clocks, for waiting in rooted ones */
+    int profile;  /* master switch: has no effect without one of the next eight flags, nor they
+                     without it; a warning reports both */
+    int other;    /* services of the operating system and of the MPI library (MPI_T) */
+    int pttopt;   /* point-to-point and one-sided operations, by function */
+    int coll;     /* collective operations, by function */
+    int sizes;    /* operations by size, and the computation around them */
+    int calls;    /* total time inside MPI of each rank, and calls that complete nothing */
+    int comm;     /* span and completions of each communicator */
+    int msgsize;  /* counts and bytes of small and large messages */
+    int traffic;  /* frequencies of small and large messages */
+    int per_rank; /* also a row for each rank */
+    int clock;    /* with coll: compares the ranks' clocks, for waiting in rooted collectives */
     int64_t large_bytes; /* size of the smallest large message; 0: the default, 64 KiB */
     double timeout_us;   /* a longer operation counts as a timeout; 0: none does */
 } MPIX_Monitor;
@@ -111,7 +111,7 @@ typedef struct MPIX_Monitor_request {
 /* Starts a snapshot. Local. `handle` must stay until the end. `f` receives the report of rank 0,
    and must stay open until the end: NULL on all ranks of MPI_COMM_WORLD or on none. If the start
    fails on a rank, the others must not end their snapshots with a report. If a handle without `f`
-   monitors nothing, rank 0 reports that on stderr, once a job. */
+   monitors nothing, rank 0 reports that on stderr, once per job. */
 int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE *f);
 
 /* Ends the snapshot and resets its handle to the defaults. With an `f`, writes the report of all

@@ -123,8 +123,8 @@ static void write_row(struct bc_run *run, struct monitor_row *row)
 
 const struct bc_program monitor_overhead_program = {
     .name = "monitor_overhead",
-    .summary = "Nanoseconds that libmpirtmon adds to calls of MPI, off and on. One process is "
-               "enough; each talks to itself.",
+    .summary = "Measures the time that libmpirtmon adds to MPI calls, off and on. One process is\n"
+               "enough, since each talks to itself.",
     .placement = "on the stack",
     .state_bytes = sizeof(struct monitor_overhead),
     .row_bytes = sizeof(struct monitor_row),

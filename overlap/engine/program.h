@@ -19,8 +19,8 @@ int overlap_main(const struct bc_program *program, int argc, char **argv);
     const struct bc_program overlap_##its_name##_program = {                                       \
         .name = "overlap_" #its_name,                                                              \
         .summary =                                                                                 \
-            "Measures how much work fits under " function "\nwithout making it take longer, and "  \
-            "what that gains against the blocking call.\nNeeds at least 2 processes.",             \
+            "Measures how much work fits under " function "\nwithout delaying it, and how much "   \
+            "time that saves over the blocking call.\nNeeds at least 2 processes.",                \
         .placement = BC_ON_PAGES,                                                                  \
         .defaults = &(const struct overlap_parameters){OVERLAP_DEFAULTS, .name = #its_name,        \
                                                        .kind = &(its_kind)},                       \

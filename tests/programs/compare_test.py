@@ -536,6 +536,6 @@ class Usage(CompareCase):
         path = many(rows)
         assert {row["verdict"] for row in self.rows(path, path).values()} == {"same"}
         many(rows + [[200] + rows[0][1:]])
-        assert self.refused(path, path).endswith("more than 200 launches a side of a row of bench: compare fewer\n")
+        assert self.refused(path, path).endswith("more than 200 launches per side in a row of bench: compare fewer\n")
         many([run, "put", 8, 1, 1, 1, 1, "ok"] for run in range(10001))
         assert "more than 10000 launches" in self.refused(path, path)

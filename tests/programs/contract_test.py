@@ -259,7 +259,7 @@ class EveryProgram:
         own = words_for(self.program, OWN_OPTIONS) + (["start"] if self.program in STARTS else [])
         for option in COMMON_OPTIONS + own:
             assert f"--{option}" in helped.stdout
-        first = 0 if self.program.startswith("overlap/") else helped.stdout.index("\nOptions:\n")
+        first = 0 if self.program.startswith("overlap/") else helped.stdout.index("\nOptions")
         lines = helped.stdout[first:].splitlines()
         assert max(len(line) for line in lines if "environment:" not in line) <= 80
         # It has the defaults, whatever options come before.

@@ -314,7 +314,7 @@ class Foreign(Case):
             assert result.value(key) == value
 
     @each("text, message", [
-        (GOOD + GOOD, "line 7: a second title: use one launch a file .csplit"),
+        (GOOD + GOOD, "line 7: a second title: use one launch per file .csplit"),
         (GOOD + "# SU MPI Bandwidth Test v5.6.2\n# Size  Bandwidth (MB/s)\n1  11.00\n", "line 7: a second title"),
         (GOOD + "# Size  Bandwidth (MB/s)\n1  11.00\n", "line 7: other columns under the same title"),
         (GOOD + "0  0.22\n", "line 7: a second row of size_bytes 0"),

@@ -50,7 +50,7 @@ def parser():
     add("--hosts", metavar="LIST", type=launch_options.text, help="hosts, with commas")
     add("--seconds", metavar="S", type=launch_options.duration, default=60, help="time for everything; default: 60")
     add("--limit", metavar="TIME", type=launch_options.limit, default=60,
-        help="time for each launch, which counts as hanging then; default: 60")
+        help="time after which a launch counts as a hang; default: 60")
     add("--build", metavar="FOLDER", type=launch_options.existing_folder, help="folder of the build; default: build")
     add("--output", metavar="FILE", help="file for the findings; default: checkup.tsv")
     add("--json", action="store_true", help="print findings as JSON")

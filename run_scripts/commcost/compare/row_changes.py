@@ -96,7 +96,7 @@ def compare(launches, limits):
         sides = [launches.values(series, side) for side in (BASE, NEW)]
         for side in sides:
             if len(side.values) > rank_test.LAUNCHES_MAX:
-                raise ResultError(f"more than {rank_test.LAUNCHES_MAX} launches a side of a row of "
+                raise ResultError(f"more than {rank_test.LAUNCHES_MAX} launches per side in a row of "
                                   f"{series.schema.benchmark:.60}: compare fewer")
         if sides[BASE].values or sides[NEW].values or sides[NEW].failed:
             change = estimate(series, *sides, limits)

@@ -172,8 +172,7 @@ def main(words):
         """Prints where the time of a program's communication went, and changes that save
 time. REPORT is the monitor's report of the program (MPIRT_MONITOR=all,
 output=REPORT). RESULTS is a folder of benchmark results from the same machine
-(run_suite.sh). Times are seconds of a rank, means of those that made such
-calls.""")
+(run_suite.sh). Times are seconds, means over the ranks that made such calls.""")
     made.add_argument("--format", choices=("text", "tsv", "html"), default="text",
                       help="text to read, a table or a page (default: text)")
     made.add_argument("--output", metavar="FILE", help="write to FILE instead of stdout")

@@ -135,15 +135,15 @@ SHORTER = [(re.compile(pattern, re.S), instead) for pattern, instead in (
 def main(words):
     made = command.Parser(
         PROGRAM, f"{PROGRAM} [OPTION]... [--base=BASE_RESULTS] RESULTS",
-        """Draws the results of the benchmarks with gnuplot, one picture a benchmark or
-more. With a base, that is drawn dashed and paler, or grey. RESULTS is a folder
+        """Draws the results of the benchmarks with gnuplot, at least one picture per benchmark.
+A base is drawn dashed and paler, or grey. RESULTS is a folder
 of .tsv files, or one file. Prints the names of the pictures.""")
     made.add_argument("--output", metavar="FOLDER", help="where the pictures go; default: "
                       "RESULTS/pictures, or beside the file")
     made.add_argument("--format", choices=("svg", "png", "svg,png", "png,svg"), metavar="svg,png", default="svg,png",
                       help="default: svg,png")
-    made.add_argument("--data", action="store_true", help="leave gnuplot's data, PICTURE.NAME.tsv "
-                      "and PICTURE.NAME.set, in the output folder, too")
+    made.add_argument("--data", action="store_true", help="keep gnuplot's data, PICTURE.NAME.tsv "
+                      "and PICTURE.NAME.set, in the output folder")
     options = made.parse_with_base(words)
     tables = read_tables(PROGRAM, options.paths)
     if shutil.which("gnuplot") is None:

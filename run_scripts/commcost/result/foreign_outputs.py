@@ -100,7 +100,7 @@ class _Output:
 
     def begin(self, number, name, program):
         if self._titled:
-            raise ForeignError("a second title: use one launch a file (csplit divides it, see docs/compare.md)", number)
+            raise ForeignError("a second title: use one launch per file (csplit divides it: docs/compare.md)", number)
         self.name, self.program, self._titled = name, program.rstrip(), True
 
     def set(self, name, value):
@@ -124,7 +124,7 @@ class _Output:
         there = self._rows.setdefault((tuple(self._settings.items()), tuple(keys.items())), {})
         if any(name in there for name in cells):
             row_keys = ", ".join(f"{name} {value}" for name, value in keys.items())
-            raise ForeignError(f"a second row of {row_keys:.120}: use one launch a file", number)
+            raise ForeignError(f"a second row of {row_keys:.120}: use one launch per file", number)
         there.update(cells)
         self._roles.update((name, role) for name, role, _ in row)
         if "validation" in cells or "defects" in cells:

@@ -27,7 +27,7 @@ NAMES_SHOWN = 4
 ROLES = ("key", "less", "more", "info")
 
 _NOT_KNOWN = "unknown output: no title of OSU's, Intel's or Sandia's benchmarks"
-_ONE_LAUNCH = "use one launch a file, or a column 'run'"
+_ONE_LAUNCH = "use one launch per file, or a column 'run'"
 
 # Keys of the full metadata in one line of a short head.
 SHORT_HEAD = {

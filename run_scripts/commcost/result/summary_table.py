@@ -116,8 +116,8 @@ def main(words):
         """Prints one table of all launches of all benchmarks, for spreadsheets: a column for
 each key, and a row for each quantity with the median over launches, its 95 %
 interval (NA with fewer than six launches), minimum and maximum. RESULTS are
-folders of results (run_suite.sh) or single files. Several folders stay apart by
-a column `results`; several files are launches of one table.""")
+folders of results (run_suite.sh) or single files. A column
+`results` separates several folders. Several files are launches of one result.""")
     made.add_argument("--output", metavar="FILE", help="write to FILE instead of stdout")
     made.add_argument("--decimal", choices=(".", ","), default=".", help="decimal sign (default: .)")
     made.add_argument("--wide", action="store_true", help="one row for all quantities, a column of medians each")

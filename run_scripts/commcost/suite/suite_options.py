@@ -18,8 +18,8 @@ OWN = ("--output", "--format", "--columns", "--metadata", "--no-metadata", "--no
 def parser():
     made = command.Parser(
         PROGRAM, f"{PROGRAM} [OPTION]...",
-        """Runs the benchmarks several times, one after the other, each with a new mpirun:
-launches differ by more than one launch shows. Prints first how long that takes.
+        """Runs the benchmarks several times, one after the other, each with a new mpirun,
+since results vary more between launches than within one. Prints the expected time.
 
 FOLDER/NAME.tsv        all launches of a program, with a first column run
 FOLDER/summary.tsv     a row for each quantity of all benchmarks
@@ -33,7 +33,7 @@ before the job does.
 Exit status: 0 done, or the budget is used up and each program has a result; 1
 a launch failed or found wrong data, a program has no result (even if the budget
 is used up), or SIGINT or SIGTERM; 2 wrong usage; 3 SIGUSR1, or the job's time
-is nearly up: resume it.""",
+is nearly up: resume the suite.""",
         allow_abbrev=False)
     made.add_argument("-v", "--verbose", action="store_true", help="print each command")
     group = made.add_argument_group("What to run")

@@ -41,7 +41,7 @@ MPI library's claims.
 FOLDER/matrix.tsv      the table for spreadsheets; matrix.html: the page
 FOLDER/runs/1          result and output of each launch
 
-Exit status: 0 all launches were made, whatever their outcome; 1 they weren't; 2
+Exit status: 0 all launches were made, whatever their outcome; 1 some weren't; 2
 wrong usage.""", allow_abbrev=False)
     add = made.add_argument_group("What to try").add_argument
     add("--programs", metavar="LIST", type=list_of(program_of, "no such operation or program: use names like "
