@@ -111,18 +111,21 @@ static void wait_release_allreduce(void)
     bc_harness_release_allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* Ranks that are released into a timed region leave at once. */
+/* Ranks that are released into a timed region leave at once, but not before the last rank has come.
+ */
 TEST(those_who_are_released_do_not_sleep)
 {
     static void (*const waits[])(void) = {wait_release, wait_release_allreduce};
     bc_harness_choose(true);
     for (size_t i = 0; i < COUNT(waits); i++) {
         MPI_Barrier(MPI_COMM_WORLD);
+        const double start_s = bc_elapsed_s();
         if (rank == 0)
             __real_bc_sleep_ns(WAIT_NS / 1000);
         slept_ns = 0;
         waits[i]();
         assert_int_equal(slept_ns, 0);
+        assert_near(bc_elapsed_s() - start_s, 1e-12 * WAIT_NS, 5e-13 * WAIT_NS);
     }
 }
 

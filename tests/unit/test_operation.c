@@ -272,6 +272,16 @@ TEST(values_tell_their_place)
             }
 }
 
+static void store(enum op_type type, void *buffer, int64_t i, double value)
+{
+    const float as_float = (float)value;
+    const int as_int = (int)value;
+    const unsigned char as_char = (unsigned char)value;
+    const void *const stored[] = {&value, &as_float, &as_int, &as_char};
+    const size_t bytes = (size_t)op_type_bytes(type);
+    memcpy((char *)buffer + (size_t)i * bytes, stored[type], bytes);
+}
+
 /* An error in the last bit, too. Before a check all elements are wrong. */
 TEST(one_wrong_element_is_found)
 {
@@ -281,22 +291,27 @@ TEST(one_wrong_element_is_found)
         .send.extent = OP_BLOCK,
         .receive = {OP_BLOCK_PER_RANK, OP_ON_ALL, OP_FROM_EACH},
     };
-    double receive[TOTAL];
-    struct op_instance operation = {
-        .kind = &gather,
-        .shape = {.rank = 1, .ranks = RANKS, .elements = ELEMENTS},
-        .receive_buffer = bc_buffer_in(receive, sizeof receive),
-    };
-    for (int64_t i = 0; i < TOTAL; i++)
-        receive[i] = op_element(&operation.shape, OP_FROM_EACH, i);
-    assert_true(op_verify(&operation));
-    for (int64_t i = 0; i < TOTAL; i++) {
-        const double right = receive[i];
-        receive[i] = nextafter(right, INFINITY);
-        assert_false(op_verify(&operation));
-        receive[i] = right;
+    double receive[TOTAL], poison[TOTAL];
+    for (int type = 0; type < OP_TYPES; type++) {
+        const size_t bytes = (size_t)op_type_bytes((enum op_type)type);
+        struct op_instance operation = {
+            .kind = &gather,
+            .shape = {.type = (enum op_type)type, .rank = 1, .ranks = RANKS, .elements = ELEMENTS},
+            .receive_buffer = bc_buffer_in(receive, sizeof receive),
+        };
+        op_prepare_check(&operation);
+        memcpy(poison, receive, TOTAL * bytes);
+        for (int64_t i = 0; i < TOTAL; i++)
+            store((enum op_type)type, receive, i, op_element(&operation.shape, OP_FROM_EACH, i));
+        assert_true(op_verify(&operation));
+        for (int64_t i = 0; i < TOTAL; i++) {
+            const double right = op_element(&operation.shape, OP_FROM_EACH, i);
+            store((enum op_type)type, receive, i,
+                  type == OP_DOUBLE ? nextafter(right, INFINITY) : right + 1.0);
+            assert_false(op_verify(&operation));
+            memcpy((char *)receive + (size_t)i * bytes, (char *)poison + (size_t)i * bytes, bytes);
+            assert_false(op_verify(&operation));
+            store((enum op_type)type, receive, i, right);
+        }
     }
-    op_prepare_check(&operation);
-    for (int64_t i = 0; i < TOTAL; i++)
-        assert_true(receive[i] != op_element(&operation.shape, OP_FROM_EACH, i));
 }

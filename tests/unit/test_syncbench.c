@@ -71,7 +71,8 @@ TEST(rings_and_pairs)
     assert_int_equal(list[0], 2);
 }
 
-/* A seed gives one order of all ranks, another seed another order. */
+/* A seed gives one order of all ranks, another seed another order, and each rank is in each place
+   equally often. */
 TEST(orders_are_random)
 {
     int again[RANKS_MAX], order[RANKS_MAX];
@@ -82,4 +83,13 @@ TEST(orders_are_random)
     assert_memory_not_equal(order, again, sizeof order);
     for (int rank = 0; rank < RANKS_MAX; rank++)
         assert_true(names(order, RANKS_MAX, rank));
+    enum { FEW = 5, DRAWS = 10000 };
+    int often[FEW][FEW] = {{0}};
+    for (uint64_t seed = 0; seed < DRAWS; seed++) {
+        syncbench_permute(seed, FEW, order);
+        for (int place = 0; place < FEW; place++)
+            often[place][order[place]]++;
+    }
+    for (int i = 0; i < FEW * FEW; i++)
+        assert_near(often[i / FEW][i % FEW], DRAWS / 5.0, 5.0 * sqrt(DRAWS * 0.2 * 0.8));
 }
