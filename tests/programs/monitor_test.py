@@ -273,6 +273,12 @@ class Foreign(MonitorCase):
         lines = [line for line in done.stderr.splitlines() if line.startswith("mpirtmon:")]
         assert [line.startswith(f"mpirtmon: nothing was monitored: {reason}") for line in lines] == [True] * (mode != "none")
 
+    def test_switch(self):
+        """Both calls of the switch count, and MPI_Comm_rank."""
+        assert self.run_foreign("switch", 0).returncode == 0
+        others, = (row for row in read_tsv(self.report.read_text()) if row["operation"] == "other MPI")
+        assert others["calls"] == "6"
+
     def test_freed_around(self):
         """A handle that was remembered while the monitor was off isn't used any more."""
         done = self.run_foreign("freed")

@@ -200,6 +200,20 @@ TEST(short_metadata_without_rows)
                                      "# end: 0 rows, exit 1\n");
 }
 
+TEST(names_that_are_no_columns)
+{
+    size_t length;
+    assert_null(bc_table_lacks(&table, "status,name,status", &length));
+    static const char *const lacking[] = {"", "name,", "name,nam", "names", "name,,status"};
+    static const char *const first[] = {"", "", "nam", "names", ""};
+    for (size_t i = 0; i < COUNT(lacking); i++) {
+        const char *const found = bc_table_lacks(&table, lacking[i], &length);
+        assert_non_null(found);
+        assert_int_equal(length, strlen(first[i]));
+        assert_memory_equal(found, first[i], length);
+    }
+}
+
 /* The result isn't lost where nobody hears of its remarks. */
 TEST(lost_remarks_lose_no_result)
 {

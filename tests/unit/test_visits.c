@@ -365,6 +365,44 @@ TEST(rows_are_visited_until_precise)
     }
 }
 
+/* --samples is divided among visits, and none is lost. */
+TEST(asked_samples_are_divided)
+{
+    script.rows = 1;
+    for (int samples = 30; samples <= 100; samples += 7) {
+        char word[32];
+        int64_t taken = 0;
+        snprintf(word, sizeof word, "--samples=%d", samples);
+        run_with(&fake, 0.0, WORDS(word));
+        assert_int_equal(visit_count, BC_VISITS);
+        for (int i = 0; i < visit_count; i++) {
+            const struct bc_plan *const plan = &visits[i].plan;
+            taken += plan->max_rounds;
+            assert_in_range(plan->max_rounds, samples / BC_VISITS, samples / BC_VISITS + 1);
+            assert_int_equal(plan->min_rounds, plan->max_rounds);
+            assert_true(rank != 0 || isinf(visits[i].seconds));
+        }
+        assert_int_equal(taken, samples);
+    }
+}
+
+/* Later visits may take the rest of the max samples; added visits get what is left. */
+TEST(limits_of_samples_are_divided)
+{
+    script.rows = 1;
+    script.precise_after = NEVER;
+    run_with(&fake, 0.0, WORDS("--max-time=0.02", "--min-samples=32", "--max-samples=1000"));
+    int64_t taken = 0;
+    assert_int_equal(visit_count, 2 * BC_VISITS);
+    for (int i = 0; i < visit_count; i++) {
+        taken += visits[i].plan.max_rounds;
+        assert_in_range(visits[i].plan.max_rounds, i < BC_VISITS ? 166 : 0,
+                        i < BC_VISITS ? 167 : 0);
+        assert_int_equal(visits[i].plan.min_rounds, i < BC_VISITS ? 6 : 0);
+    }
+    assert_int_equal(taken, 1000);
+}
+
 /* ---- time ------------------------------------------------------------------------------------ */
 
 /* The time for the first visit: a row's by --max-time or its samples, whatever the budget is; or
