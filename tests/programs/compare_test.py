@@ -435,6 +435,16 @@ class MetadataWhatDiffersBetweenResults(CompareCase):
             words = f"{one} was measured with --{key}={value}, {other} with --{key}=other"
         assert re.fullmatch(f"{words}: may cause changes", said), said
 
+    def test_facts_come_first(self):
+        """Facts of the check-up, in its order, before other differences. One that a side lacks is none."""
+        facts = (("memlock_bytes: 65536", "open_files: 1024"), ("cpu_quota: 2", "memlock_bytes: unlimited", "open_files: 64"))
+        base, new = (ALIKE.replace("# timer", "".join(f"# fact.{one}\n" for one in of_side) + "# timer") for of_side in facts)
+        text = self.compare(*self.sides([base] * 6, [new.replace("processor: ", "processor: other ")] * 6))
+        assert [line.split(" is ")[0] for line in re.findall("# warning: (.*)", text)] == [
+            "bench: memlock_bytes", "bench: open_files", "bench: processor"], text
+        assert re.search("memlock_bytes is 65536 in [^ ]*base/runs/1/bench.tsv, unlimited in [^ ]*new/runs/1/bench.tsv: "
+                         "may cause changes", text), text
+
     def test_several_values(self):
         """Only the values that differ are shown, in full."""
         long = "MPIR_CVAR_" + 80 * "X"

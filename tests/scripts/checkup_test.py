@@ -4,7 +4,7 @@ import random
 
 from case import Case, each
 from commcost.checkup import checkup, checks, experiments
-from commcost.checkup.facts import Facts, Rank
+from commcost.checkup.facts import Facts, Rank, shared_values
 from commcost.checkup.jobs import Outcome
 from commcost.result.intervals import Measured
 
@@ -111,6 +111,16 @@ class Checks(Case):
         for rank in (ranks[0], ranks[int(node)]):
             rank.update({"adapter.mlx5_0.rate": ["100 Gb/sec (4X EDR)"], "adapter.mlx5_0.state": [state]})
         self.assertEqual(rate, checks.fastest_rate(self.facts(*ranks))[1])
+
+    def test_values_that_explain_changes(self):
+        """Of all ranks, those of checks first; not those that differ between any two jobs."""
+        ranks = [{"pid": [f"7{number}"], "open_files": ["1024"], "frequency.policy0.governor": ["powersave"],
+                  "frequency.policy1.governor": [("performance", "powersave")[number]],
+                  "interface.eth0.kind": ["physical"], "interface.eth0.mtu": [f"{number}500"], "interface.veth7.kind": ["virtual"],
+                  "interface.veth7.mtu": ["1400"], "memlock_bytes": ["65536"]} for number in (0, 1)]
+        self.assertEqual([("memlock_bytes", "65536"), ("frequency.governor", "powersave, performance"),
+                          ("interface.eth0.mtu", "0500, 1500"), ("open_files", "1024")],
+                         shared_values(self.facts(*ranks).facts))
 
     def test_equal_addresses(self):
         """A bridge with one address on two nodes is tried without."""

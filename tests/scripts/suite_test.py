@@ -394,6 +394,27 @@ class Results(SuiteCase):
         assert "other columns" in self.suite.run("--benchmarks=halo", "--runs=3", status=1).stderr
         assert read(self.suite.results / "halo.tsv") == text
 
+    @each("facts, last, expected", [
+        ([("0", "memlock_bytes", "65536"), ("0", "clock.source", "tsc"), ("1", "memlock_bytes", "8388608"),
+          ("1", "pid", "7")], "# end: 4 rows, exit 0\n",
+         ["# fact.memlock_bytes: 65536, 8388608", "# fact.clock.source: tsc"]),
+        ([("0", "memlock_bytes", "65536")], "", [])])
+    def test_facts(self, facts, last, expected):
+        """Each result has those of the check-up in its metadata, if its job ended well."""
+        columns = ["rank=key", "fact=key", "value=info", "unit=info", "value_lo=info", "value_hi=info"]
+        rows = [[column.partition("=")[0] for column in columns], *([*row, "NA", "NA", "NA"] for row in facts)]
+        text = "".join(["# benchmark: checkup\n", f"# columns: {' '.join(columns)}\n",
+                        *("\t".join(row) + "\n" for row in rows), last])
+        write_program(self.suite.build / "checkup/checkup",
+                      f"#!/bin/sh\ncat >\"${{3#--output=}}\" <<'END'\n{text}END\n")
+        self.suite.run("--benchmarks=halo", "--runs=2")
+        for path in ("runs/1/halo.tsv", "runs/2/halo.tsv", "halo.tsv"):
+            lines = read(self.suite.results / path).splitlines()
+            assert [line for line in lines if line.startswith("# fact")] == expected, path
+            columns = next(place for place, line in enumerate(lines) if line.startswith("# columns: "))
+            assert lines[columns - len(expected):columns] == expected
+        self.suite.assert_rows("halo", 2)
+
     def test_run_again(self):
         self.suite.environment["UCX_TLS"] = "it's \"self\"\nand tcp"
         self.suite.environment["UCX_SECRET_KEY"] = "hidden"

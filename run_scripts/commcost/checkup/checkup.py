@@ -94,7 +94,8 @@ def start_lines(jobs, outcome, facts, asked, deadline_s):
     """Lines about a job that doesn't start: the message, and a launcher that starts it."""
     # With srun a rank doesn't see that it lacks others: the job ends well.
     singletons = "job of its own" in outcome.text or outcome.status == 0
-    found = f"each of {asked} ranks is a job of its own" if singletons else f"no start: {message_of(outcome, jobs.limit_s):.70}"
+    found = (f"each of {asked} ranks is a job of its own" if singletons else
+             f"no start: {message_of(outcome, jobs.limit_s):.70}")
     for launcher in other_starters(jobs):
         if time.monotonic() > deadline_s:
             break
@@ -236,8 +237,8 @@ def json_of(job, lines):
     measured = {fact: {"value": value.value, "lo": value.low, "hi": value.high, "unit": unit}
                 for fact, (value, unit) in job.facts.measured.items()}
     return json.dumps({"ranks": len(job.facts.ranks), "measured": measured, "findings": [
-        {"check": line.check, "scope": line.scope, "status": line.status, "found": line.found, "remedy": line.remedy, "tried": line.tried,
-         "gain": line.gain._asdict() if line.gain else None}
+        {"check": line.check, "scope": line.scope, "status": line.status, "found": line.found, "remedy": line.remedy,
+         "tried": line.tried, "gain": line.gain._asdict() if line.gain else None}
         for line in lines]}, indent=2, ensure_ascii=False)
 
 

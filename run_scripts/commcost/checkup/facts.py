@@ -4,7 +4,7 @@ import re
 import typing
 
 from commcost.result.intervals import Measured
-from commcost.result.result_reader import Result
+from commcost.result.result_reader import Result, ResultError
 from commcost.words import is_number
 
 
@@ -59,11 +59,38 @@ def facts_of_result(path):
             elif is_number(row["value"]):
                 ends = [float(row[end]) if is_number(row[end]) else None for end in ("value_lo", "value_hi")]
                 measured[row["fact"]] = (Measured(float(row["value"]), *ends, 1), row["unit"])
+        if result.end is None:
+            raise ResultError(f"{path}: no end line")
     return Facts([Rank(number, ranks[number]) for number in sorted(ranks)], measured)
 
 
 def is_measurement(row):
     return row["unit"] in ("us", "MB/s")
+
+
+# The facts that may explain a change between two launches: first those of checks. A fact of an interface, adapter or
+# frequency policy has its name in between. Others differ between any two jobs, or are in the metadata of programs.
+EXPLAINING = tuple("""
+    cpu_quota neighbour_memory seccomp_mode ptrace_scope shm_bytes memlock_bytes clock.source frequency.governor
+    interface.rate interface.mtu interface.state adapter.rate adapter.state
+    adapter.link_layer frequency.driver adapter.numa_node open_files""".split())
+
+
+def shared_values(facts):
+    """Returns (name, values of all ranks) of the facts that may explain a change between launches, in the order of
+    EXPLAINING. Of interfaces only those with a device."""
+    found = {}
+    for rank in facts.ranks:
+        for name, values in rank.values.items():
+            group, last = name.partition(".")[0], name.rpartition(".")[2]
+            family = group if group == last else f"{group}.{last}"
+            is_virtual = group == "interface" and rank.text(name[:-len(last)] + "kind") != "physical"
+            if family not in EXPLAINING or is_virtual:
+                continue
+            # All processors in one line.
+            shown = family if group == "frequency" else name
+            found.setdefault((EXPLAINING.index(family), shown), {}).update(dict.fromkeys(values))
+    return [(name, ", ".join(values)) for (_, name), values in sorted(found.items())]
 
 
 def facts_of_texts(texts):

@@ -1,6 +1,7 @@
 """Differences between the metadata of two sides' results."""
 
 from commcost.result import benchmarks, result_metadata
+from commcost.result.result_metadata import is_of_the_system
 from commcost.result.result_reader import PATH_SHOWN
 from commcost.words import cut, listed
 
@@ -22,9 +23,10 @@ def differences(launches):
         two = sorted(two, key=lambda one: min(one.sides))
         own = tuple(one.parts - other.parts for one, other in (two, two[::-1]))
         same.setdefault((key, own), [difference(benchmark, key, own, *two)]).append(benchmark)
-    for (key, _), (sentence, _, *more) in same.items():
+    # Facts have the order of the check-up, the most important first.
+    for (key, _), (sentence, _, *more) in sorted(same.items(), key=lambda one: not is_fact(one[0][0])):
         sentence += f" ({listed(more, NAMES_SHOWN)}, too)" if more else ""
-        (named if key in result_metadata.OF_THE_SYSTEM | result_metadata.OF_THE_SAMPLING else refused).append(sentence)
+        (named if is_of_the_system(key) or key in result_metadata.OF_THE_SAMPLING else refused).append(sentence)
     return refused, named
 
 
@@ -36,6 +38,12 @@ def difference(benchmark, key, own, *two):
     if max(len(one.parts) for one in two) > 1:
         return f"{benchmark}: {key} has " + ", ".join(
             f"{cut('; '.join(sorted(parts)), VALUE_SHOWN)} only in {path}" for parts, path in zip(own, paths) if parts)
-    if key in result_metadata.OF_THE_SYSTEM - {"timer"} or benchmarks.is_foreign(benchmark):
+    if is_fact(key):
+        return f"{benchmark}: {key[len(result_metadata.FACT):]} is {values[0]} in {paths[0]}, {values[1]} in {paths[1]}"
+    if is_of_the_system(key) and key != "timer" or benchmarks.is_foreign(benchmark):
         return f"{benchmark}: {key} is {values[0]} in {paths[0]}, {values[1]} in {paths[1]}"
     return "{} was measured with --{}={}, {} with --{}={}".format(paths[0], key, values[0], paths[1], key, values[1])
+
+
+def is_fact(key):
+    return key.startswith(result_metadata.FACT)

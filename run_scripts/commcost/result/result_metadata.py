@@ -20,6 +20,9 @@ OF_THE_SYSTEM = set("""
     binding buffer_placement calling_sequence clock commit compiler compiler_flags cores kernel mpi_abi mpi_built_with
     mpi_device mpi_library mpi_standard mpi_variable processor processors program thread_level timer version""".split())
 
+# Begins the keys of the check-up's facts, which belong to the system.
+FACT = "fact."
+
 # The quality of the measurement: a comparison names differences.
 OF_THE_SAMPLING = set("""
     confidence default-tdm-n-iters iterations max-samples max-tdm-iters max-time min-samples outer precision samples
@@ -51,6 +54,10 @@ class Differing(typing.NamedTuple):
     warned: dict
 
 
+def is_of_the_system(key):
+    return key in OF_THE_SYSTEM or key.startswith(FACT)
+
+
 def value_of(metadata, key):
     """Returns the values of a key as one cell; NA without any."""
     return cut(plain("; ".join(sorted(set(metadata.get(key, ()))))), CELL_MAX).strip() or "NA"
@@ -63,14 +70,14 @@ def differing(several, shared, taken):
     nor does one by which sides differ, each having one value: the comparison is about it."""
     keys = dict.fromkeys([*FIRST, *(key for _, metadata in several.values() for key in metadata)])
     groups, names, warned = [group for group in shared if len(group) > 1], {}, {}
-    for key in sorted(keys, key=lambda key: key in WITH_A_WARNING) if groups else ():
+    for key in sorted(keys, key=only_warns) if groups else ():
         values, by_side = {number: value_of(metadata, key) for number, (_, metadata) in several.items()}, {}
         for number, (side, _) in several.items():
             by_side.setdefault(side, []).append(values[number])
         if key in MAY_DIFFER or not any(map(are_several, by_side.values())):
             continue
         differ = next((group for group in groups if are_several(map(values.get, group))), None)
-        if differ and key in WITH_A_WARNING:
+        if differ and only_warns(key):
             first, *others = sorted(number for number in differ if values[number] != "NA")
             warned[key] = first, next(other for other in others if values[other] != values[first])
         elif differ:
@@ -78,6 +85,10 @@ def differing(several, shared, taken):
             groups = [frozenset(number for number in group if values[number] == value)
                       for group in groups for value in set(map(values.get, group))]
     return Differing(names, warned)
+
+
+def only_warns(key):
+    return key in WITH_A_WARNING or key.startswith(FACT)
 
 
 def are_several(values):

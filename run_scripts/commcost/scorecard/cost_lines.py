@@ -251,7 +251,8 @@ def causes_note(tables, stopped, shares):
     ranks = count_of(functools.reduce(operator.or_, (ranks_of(row) or 0 for row in rows), 0))
     known = sum(share.value * (count_of(ranks_of(source) or 0) or ranks) / ranks for source, share in shares if ranks)
     is_little = ranks and 2 * known < stopped.value
-    return card_table.KNOWN_CAUSES.format(value_text(stopped._replace(value=known, low=None), SHARE)) if is_little else ""
+    share = value_text(stopped._replace(value=known, low=None), SHARE)
+    return card_table.KNOWN_CAUSES.format(share) if is_little else ""
 
 
 def count_of(ranks):

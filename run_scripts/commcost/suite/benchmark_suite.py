@@ -38,7 +38,7 @@ def run_suite(argv, opened=Result):
     made = suite_plan.make_plan(options, job, settings)
     if made.missing:
         say("Not built, left out: " + " ".join(made.missing))
-    suite = Suite(options, made, ranks, argv, write_summary)
+    suite = Suite(options, made, job, argv, write_summary)
     if options.dry_run:
         suite.dry_run()
         return suite, EXIT_DONE

@@ -19,7 +19,7 @@ import stat
 import time
 
 from commcost.command import Failure, plain, say
-from commcost.result.result_metadata import OF_THE_SYSTEM
+from commcost.result.result_metadata import is_of_the_system
 from commcost.result.result_reader import End, Result, ResultError
 from commcost.suite import launch_processes, launchers
 from commcost.suite.suite_plan import variables_of
@@ -279,7 +279,8 @@ def merged(launches):
             elif result.header != header:
                 raise ValueError(f"{path}: other columns than run {first.run}")
             if step.setting not in systems:
-                systems[step.setting] = {key: values for key, values in result.metadata.items() if key in OF_THE_SYSTEM}
+                systems[step.setting] = {key: values for key, values in result.metadata.items()
+                                         if is_of_the_system(key)}
                 out += [f"# note: setting {step.setting}: {line}" for line in
                         different(systems[first.setting], systems[step.setting])]
             for cells in itertools.chain(result.rows(), [None]):

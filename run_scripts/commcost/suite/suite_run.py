@@ -6,7 +6,7 @@ import time
 
 from commcost import command
 from commcost.command import Failure, UsageError, say
-from commcost.suite import launch_options, launch_processes, processor_count, suite_folder
+from commcost.suite import launch_facts, launch_options, launch_processes, processor_count, suite_folder
 from commcost.suite.suite_folder import WHOLE
 from commcost.suite.suite_options import KEPT, PROGRAM
 from commcost.system import TOP, lines_of, now, quoted, remove, script, shell_command
@@ -21,19 +21,20 @@ EXIT_TO_RESUME = 3
 class Suite:
     """A suite in its folder, from the plan to its end."""
 
-    def __init__(self, options, made, ranks, argv, write_summary):
+    def __init__(self, options, made, job, argv, write_summary):
         """Prepares a suite; `write_summary` gets the folder when its results are merged."""
-        self.options, self.plan, self.argv, self._write_summary = options, made, argv, write_summary
+        self.options, self.plan, self.job, self.argv, self._write_summary = options, made, job, argv, write_summary
         self.total = len(made.steps)
         settings = len({step.setting for step in made.steps})
         varied = f" in {settings} settings" if settings > 1 else ""
         programs = counted(len({step.entry for step in made.steps}), "program")
         what = (f"{programs}, each launched {options.runs} times{varied}" if options.runs > 1 or varied else
                 "one of each program")
-        self.what = f"{counted(self.total, 'launch', 'launches')}: {what}, with {ranks} ranks"
+        self.what = f"{counted(self.total, 'launch', 'launches')}: {what}, with {job.ranks} ranks"
         self.folder = suite_folder.Folder(os.path.abspath(options.output), options.is_new)
         self.signals, self.begin_s = None, 0.0
         self.time_s, self.ended_by = math.inf, None  # seconds for this call, and what ends it then
+        self.facts = []    # lines of metadata
         self.leave = None  # BUDGET, JOB_TIME, or a signal's name
 
     def dry_run(self):
@@ -100,6 +101,8 @@ class Suite:
             say(f"This takes about {duration_text(left)}")
         if options.essentials and (processor_count.load() or 0) > LOAD:
             say("Other programs use this machine's processors, so results will be noisy: end them and start again")
+        (_, build), launcher = next(iter(options.launchers.items()))
+        self.facts = launch_facts.read_facts(self.folder, build or options.build, launcher, self.job, self.signals)
         self._launch_all()
         is_merged = self._merge_all()
         self._write_summary(self.folder.path)
@@ -218,6 +221,7 @@ exec sh {run_suite} \\
             for line in lines_of(log)[-12:]:
                 say("    " + line)
             return
+        launch_facts.add_facts(part, self.facts)
         os.replace(part, file)
         if result == "wrong":
             say(f"{step.name} found wrong data: see the rows with FAIL in {file}")

@@ -1,0 +1,39 @@
+"""The check-up's facts in the metadata of results: how MPI runs here."""
+
+import os
+
+from commcost.checkup import facts
+from commcost.result.result_metadata import FACT
+from commcost.result.result_reader import ResultError
+from commcost.suite import launch_processes, launchers
+from commcost.system import remove
+
+PROGRAM = os.path.join("checkup", "checkup")
+LIMIT_S = 30
+SHORT = ("--visits=1", "--max-time=0.01")  # the measurements aren't kept
+
+
+def read_facts(folder, build, launcher, job, signals):
+    """Starts `checkup` in a job, before the launches of a suite. Returns lines of metadata; none without the program
+    or a whole result. The suite's folder gets its output."""
+    program, result, log = os.path.join(build, PROGRAM), folder.suite_file("facts.tsv"), folder.suite_file("facts.log")
+    if not os.access(program, os.X_OK):
+        return []
+    words = [*launcher.line(job, launchers.Launch(job.ranks, 1, {})), program, *SHORT, f"--output={result}"]
+    remove(result)
+    launch_processes.await_end(launch_processes.begin(words, log), LIMIT_S, signals)
+    try:
+        return [f"# {FACT}{name}: {value}" for name, value in facts.shared_values(facts.facts_of_result(result))]
+    except ResultError:
+        return []
+
+
+def add_facts(path, lines):
+    """Adds lines to the metadata of a result, before its columns."""
+    if not lines:
+        return
+    with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+        before, columns, behind = stream.read().partition("\n# columns: ")
+    if columns:
+        with open(path, "w", encoding="utf-8", errors="surrogateescape") as stream:
+            stream.write("\n".join([before, *lines]) + columns + behind)
