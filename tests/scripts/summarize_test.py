@@ -179,6 +179,14 @@ class Summarize(Case):
         assert "bench was measured with version 1 (" in warnings[0]
         assert " and 2 (" in warnings[0]
 
+    def test_launches_that_are_not_whole(self):
+        """They are named, also where there are no others."""
+        launches(self.summary, [1, 2])
+        self.summary.launch(3, text_of([["put", 8, 50, 1, "x", "ok"]], end=False))
+        assert "results/runs/3/bench.tsv was cut off" in self.summary.text()[1]
+        done = self.summary.start("results/runs/3/bench.tsv")
+        assert done.returncode == 2 and "no values: results/runs/3/bench.tsv was cut off" in done.stderr, done.stderr
+
     def test_summaries_are_no_results(self):
         """Those beside results, in any form, also an earlier version's, are left out without a word."""
         launches(self.summary, [1, 2, 3, 4, 5, 6])
