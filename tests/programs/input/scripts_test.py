@@ -142,6 +142,13 @@ class Hostile(SuiteCase):
                     if value in word and ":" in word or word == value] == shown
             assert words[-5:-1] == [f"{self.suite.build}/halo/halo", "--local=*", "$(x)", "`y`"]
 
+    def test_quickstart(self):
+        """Only what it refuses: else it would build."""
+        for words in (["-x"], ["a"], ["--resume=$(id)"], ["--output="], ["--ranks=2;id"]):
+            self.suite.refused("quickstart.sh", *words, environment={"MPICC": "mpicc.of.nobody"})
+        for ranks in ("2;id", "1", "9" * 30, "x\ny"):
+            self.suite.refused("quickstart.sh", "--output=a", environment={"MPICC": "mpicc.of.nobody", "RANKS": ranks})
+
     def test_job_scripts(self):
         build = self.trap.folder / "build"
         build.symlink_to(self.suite.build)
@@ -473,6 +480,14 @@ class Names(ResultsCase):
         (sent / "suite").symlink_to(records)
         done = self.results.call("report_text.sh", sent)
         assert (done.returncode, "secret" in done.stdout) == (0, False), done.stdout
+
+    def test_waits_for_nothing(self):
+        folder = Path(self.results.add("pipes", "halo"))
+        (folder / "suite").mkdir()
+        for name in ("suite/launches.tsv", "report.html", "other.tsv"):
+            os.mkfifo(folder / name)
+        done = self.results.call("report.sh", folder)
+        assert done.returncode == 0 and (folder / "report.html").is_file(), done.stderr
 
     def test_names_of_pictures(self):
         """None leads out of the folder."""
