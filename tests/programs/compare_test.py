@@ -194,7 +194,7 @@ class Verdicts(CompareCase):
         rows = self.rows(base, new, "--threshold", "12")
         assert rows["8", "time_us"]["verdict"] in ("not clear", "same")
         # 12 rows, 10 and 10 launches: p can't be below 1.3e-4.
-        assert ("# note: 12 of 12 rows have too few launches to show a change: use at least 11 a side\n"
+        assert ("# note: 12 of 12 rows have too few launches to show a change: use at least 11 per side\n"
                 ) in self.compare(base, new, "--alpha=0.01", expect=3)
         wide = self.rows(base, new, "--confidence=99.9", expect=1)["8", "time_us"]
         narrow = self.rows(base, new, "--confidence=60", expect=1)["8", "time_us"]
@@ -228,7 +228,7 @@ class Verdicts(CompareCase):
         assert "12 of 12 rows have too few launches" in text
         # The least n with 12 * 2 / C(2n, n) <= 1 %.
         enough = next(n for n in range(1, 50) if 24 / math.comb(2 * n, n) <= 0.01)
-        assert f"use at least {enough} a side" in text
+        assert f"use at least {enough} per side" in text
         rows = read_tsv(text)
         assert set(verdicts(rows)) == {"not clear"}
         assert {row["change_lo_pct"] for row in rows} == {"NA"}

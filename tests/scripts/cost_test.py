@@ -226,7 +226,7 @@ class WhatCallsCost(CostCase):
         text = self.made.text()
         assert "calls times in MPI in waits each undisturbed other" in text.replace("waiting ", "")
         assert "MPI_Isend of 4MiB 100 1.29 1.20 100" in text
-        assert "MPI_Allreduce of 8 bytes 100 0.250 Seconds of a rank" in text
+        assert "MPI_Allreduce of 8 bytes 100 0.250 Seconds, means over the ranks" in text
         self.made.write_report(*rows, columns=[name for name in REPORT if name != "in_waits_s"])
         assert "MPI_Isend of 4MiB 100 1.29 100" in self.made.text()
 
@@ -578,9 +578,9 @@ MPI_Win_flush              1250   0.625
 MPI_Bcast of 1KiB          1000   0.200
 MPI_Comm_dup                  2   0.100
 
-Seconds of a rank, mean of those that made such calls. In waits: the part of "in MPI" in the calls
-that complete them. Each: undisturbed cost of a call in µs. Calls below 0.1 % of the time in MPI
-aren't shown.
+Seconds, means over the ranks that made such calls. In waits: the part of "in MPI" in the calls that
+complete them. Each: undisturbed cost of a call in µs. Calls below 0.1 % of the time in MPI aren't
+shown.
 
 Not measured
 ------------

@@ -260,8 +260,8 @@ class Mpich(TuneCase):
     def test_budget(self):
         """Cases that aren't clear when it ends are left to the library."""
         done = self.tune(f"{VARIABLE}way1,hang", "--sizes=8", "--budget=5", status=1)
-        assert "The budget ended before all was clear. To resume: " in done.stderr, done.stderr
-        assert "the budget ended before it was clear" in self.evidence()[8]["reason"]
+        assert "The budget ended before all decisions. To resume: " in done.stderr, done.stderr
+        assert "the budget ended before a decision" in self.evidence()[8]["reason"]
         assert read(self.suite.results / "evidence.tsv").endswith("# end: 1 row, exit 1\n")
         assert not (self.suite.results / "rules.json").exists()
 

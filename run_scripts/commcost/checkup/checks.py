@@ -206,7 +206,7 @@ def between_nodes(job):
     if share < LEAST_SHARE:
         yield Finding("Between nodes", PROBLEM,
                       f"{measured.value:.0f} MB/s on a {mbit / 1000:g} Gbit/s link ({name})", "network_bandwidth",
-                      (Remedy("iperf3 between the nodes tells the link from MPI", untried="needs a server there"),))
+                      (Remedy("iperf3 between the nodes shows if the link is slow", untried="needs a server there"),))
 
 
 def fastest_rate(job):
@@ -298,14 +298,14 @@ CHECKS = (("Start", start), ("Cores", cores), ("Binding", binding), ("NUMA", num
           ("Between nodes", between_nodes), ("Limits", limits), ("Clock", clock), ("Variables", variables))
 
 # The sentence of a check that found nothing, which is the state that it expects.
-ALL_WELL = {"Start": "{ranks} ranks in one job, launcher and library are of one MPI",
+ALL_WELL = {"Start": "{ranks} ranks in one job, launcher and library match",
             "Cores": "each rank has a processor of its own, no quota is exceeded",
             "Binding": "ranks stay on their cores, or lose nothing by moving",
             "NUMA": "each rank's memory lies on the NUMA node of its core",
             "Within a node": "ranks reach each other's memory, /dev/shm has room",
             "Between nodes": "interfaces agree",
-            "Limits": "memlock suffices for what is here",
-            "Clock": "neither clock source nor governor is a slow one",
+            "Limits": "the memlock limit is high enough",
+            "Clock": "neither clock source nor governor is slow",
             "Variables": "no MPI variable slows messages"}
 
 # The facts without which a check finds nothing, and the sentence then.

@@ -192,7 +192,7 @@ def well_lines(job, lines):
         else:
             yield Line(name, checks.OK, checks.ALL_WELL[name].format(ranks=len(job.facts.ranks)))
     if "network_bandwidth" in job.facts.measured and checks.fastest_rate(job) is None and "Between nodes" not in named:
-        yield Line("Link rate", checks.UNKNOWN, "no interface gives its rate")
+        yield Line("Link rate", checks.UNKNOWN, "no interface reports its rate")
 
 
 # ---- output --------------------------------------------------------------------------------------

@@ -26,7 +26,7 @@ def launches_hint(changes, limits):
     if not hopeless:
         return ""
     enough = rank_test.launches_needed(len(tested), limits.alpha)
-    remedy = f"use at least {enough} a side" if enough else "use fewer rows"
+    remedy = f"use at least {enough} per side" if enough else "use fewer rows"
     return f"{len(hopeless)} of {counted(len(tested), 'row')} have too few launches to show a change: {remedy}"
 
 

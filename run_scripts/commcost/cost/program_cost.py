@@ -156,7 +156,7 @@ def calls_parts(account):
         Column("undisturbed", "machine_s", True): seconds(line.own and line.own.value for line in lines),
         Column("waiting", "waited_s", True): seconds(line.waited and line.waited.value for line in lines),
         Column("other", "unexplained_s", True): seconds(line.unexplained_s for line in lines)}),
-            Text("Seconds of a rank, mean of those that made such calls. In waits: the part of \"in MPI\" in the calls "
+            Text("Seconds, means over the ranks that made such calls. In waits: the part of \"in MPI\" in the calls "
                  "that complete them. Each: undisturbed cost of a call in µs. Calls below "
                  f"{SHOWN_PCT:g} % of the time in MPI aren't shown.", small=True)]
 

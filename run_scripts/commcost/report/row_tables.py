@@ -6,7 +6,7 @@ from commcost.result.result_reader import status_rank
 from commcost.result.tables import BASE, NEW, sorted_numbers, median_text, rows_by_key
 from commcost.words import counted, grouped, is_number
 
-STATUSES = {"budget": "the time was up before the interval was as narrow as asked",
+STATUSES = {"budget": "time was up before the interval was narrow enough",
             "max-size": "no size took the cutoff time", "no-knee": "no host overhead found in the time",
             "FAIL": "wrong data"}
 

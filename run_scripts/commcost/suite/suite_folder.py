@@ -102,7 +102,7 @@ class Folder:
                 path = os.path.join(self.path, name)
                 is_empty = os.path.isdir(path) and not os.listdir(path)
                 if not is_empty and any(fnmatch.fnmatchcase(name, pattern) for pattern in WRITTEN):
-                    raise Failure(f"{self.path:.200} holds {name:.100} of something else: use another folder")
+                    raise Failure(f"{self.path:.200} holds {name:.100} of another program: use another folder")
 
     def make(self):
         if self._is_new:

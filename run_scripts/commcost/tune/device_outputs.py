@@ -12,8 +12,8 @@ from commcost.words import bytes_text, counted, listed
 SIZES_SHOWN = 3   # side by side, so that 100 characters hold them
 NAMES_SHOWN = 5
 ON_DEVICE = "device|managed"  # memory that only a library for GPUs can read
-LEGEND = ("A time: the right data arrived. direct faster: than a copy to pinned host memory; staged faster: with that "
-          "copy; even: less than 2 % apart. No word: not clear, or no staged counterpart.")
+LEGEND = ("A time: the right data arrived. direct faster: faster than with a copy to pinned host memory; staged "
+          "faster: faster with that copy; even: less than 2 % apart. No word: not clear, or no staged counterpart.")
 
 
 def matrix_of(found, memory):

@@ -148,7 +148,7 @@ class Tuning:
             if self.trials.left_by != trial_launches.BUDGET:
                 raise
             is_cut = True
-            race.end("the budget ended before it was clear")
+            race.end("the budget ended before a decision")
         self.trials.budget_s = self.options.budget
         self.keep_agreed(race)
         return race, self.prove(race, is_cut), is_cut

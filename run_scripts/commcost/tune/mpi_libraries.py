@@ -185,7 +185,7 @@ class Mpich(Library):
         lines = set(re.findall(r"(?m)^(\w+) =(.*)$", launch_output(line, tool, self.ASK)))
         values = collections.Counter(name for name, _ in lines)
         if 1 in values.values():
-            raise Failure(f"{tool} prints other variables in a launch than without: use the launched library's tool")
+            raise Failure(f"{tool} prints different variables in a launch: use the launched library's tool")
         return {name: f"environment, as {' or '.join(name.replace('MPIR_CVAR', prefix) for prefix in self.PREFIXES)}"
                 for name in sorted(values)}
 

@@ -141,5 +141,5 @@ def main(words):
     page = write_all(tuning, race, proof, words, status)
     print(readable(page.as_text()), end="", flush=True)
     if is_cut:
-        say(f"The budget ended before all was clear. To resume: {again}")
+        say(f"The budget ended before all decisions. To resume: {again}")
     return status

@@ -581,7 +581,7 @@ class Outputs(ResultsCase):
         done = self.call(script, f"--build={build}", f"--launcher={build}/bin/mpirun", "--ranks=2",
                                  f"--output={self.folder}/mine", *more)
         assert done.returncode == 1, done.stderr
-        assert f"/mine holds {name.split('/')[0]} of something else: use another folder" in done.stderr, done.stderr
+        assert f"/mine holds {name.split('/')[0]} of another program: use another folder" in done.stderr, done.stderr
         assert [path for path in (self.folder / "mine").rglob("*") if path.is_file()] == [mine]
         assert read(mine) == "mine"
 
