@@ -18,6 +18,10 @@ TEST(memory_of_a_box)
 {
     const struct halo_box box = {{5, 3, 2}};
     assert_near(halo_needed_bytes(&box, true), 8.0 * (7 * 5 * 4 + 2 * 62), 0.0);
+    /* Beyond what an int can count. */
+    const struct halo_box large = {{40000, 50000, 2}};
+    assert_int_equal(halo_array_values(&large), INT64_C(40002) * 50002 * 4);
+    assert_int_equal(halo_ndata(&large), 2 * INT64_C(2000180000));
     assert_int_equal(halo_largest_cube(-1.0, true), 0);
     assert_int_equal(halo_largest_cube(8.0 * (27 + 12) - 1, true), 0);
     assert_int_equal(halo_largest_cube(8.0 * (27 + 12), true), 1);
@@ -31,8 +35,6 @@ TEST(memory_of_a_box)
         assert_true(halo_needed_bytes(&beyond, true) > bytes);
     }
 }
-
-/* ---- grids ----------------------------------------------------------------------------------- */
 
 /* ---- options --------------------------------------------------------------------------------- */
 

@@ -280,6 +280,13 @@ static void start_with_many(int count)
     start_with(variables, count);
 }
 
+TEST(variables_that_fill_the_room)
+{
+    start_with_many(SERVICES_MAX - SERVICES_OF_SYSTEM);
+    assert_null(before.warning);
+    assert_int_equal(before.count, SERVICES_MAX);
+}
+
 TEST(more_variables_than_room_are_a_warning)
 {
     start_with_many(SERVICES_MAX - SERVICES_OF_SYSTEM + 1);

@@ -71,6 +71,19 @@ TEST(rings_and_pairs)
     assert_int_equal(list[0], 2);
 }
 
+TEST(sets_that_fit_the_job)
+{
+    assert_null(syncbench_lacks(SYNCBENCH_PAIR, 2, 2));
+    assert_non_null(syncbench_lacks(SYNCBENCH_PAIR, 3, 2));
+    assert_non_null(syncbench_lacks(SYNCBENCH_RING, 3, 2));
+    assert_null(syncbench_lacks(SYNCBENCH_RING, 4, 2));
+    assert_null(syncbench_lacks(SYNCBENCH_RANDOM, 8, 6));
+    assert_non_null(syncbench_lacks(SYNCBENCH_RANDOM, 8, 7));
+    assert_non_null(syncbench_lacks(SYNCBENCH_GRID, 7, 2));
+    assert_null(syncbench_lacks(SYNCBENCH_GRID, 8, 2));
+    assert_null(syncbench_lacks(SYNCBENCH_EVERYONE, 2, 2));
+}
+
 /* A seed gives one order of all ranks, another seed another order, and each rank is in each place
    equally often. */
 TEST(orders_are_random)
