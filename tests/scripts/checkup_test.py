@@ -6,6 +6,7 @@ from case import Case, each
 from commcost.checkup import checkup, checks, experiments
 from commcost.checkup.facts import Facts, Rank, shared_values
 from commcost.checkup.jobs import Outcome
+from commcost.checkup.transports import Transports, transports_of
 from commcost.result.intervals import Measured
 
 MACHINES = 300
@@ -60,6 +61,14 @@ class Experiments(Case):
         right = sum(findings_of(Machine(seed, {"UCX_V2": factor}), NAMES) == ["UCX_V2"] for seed in range(100))
         self.assertGreaterEqual(right, 93)
 
+    def test_promises(self):
+        """The interval of a gain, 95 %, holds the gain that the remedy has in further launches."""
+        setting, inside = checkup.setting_of(checks.Remedy("", unset=("UCX_V2",))), 0
+        for seed in range(200):
+            gain = experiments.run(Machine(seed, {"UCX_V2": 1.5}), setting, "allreduce_time", float("inf"))
+            inside += gain.low <= 1.5 <= gain.high
+        self.assertGreaterEqual(inside, 178)  # binomial at 99.9 %
+
     def test_a_failing_remedy_is_no_finding(self):
         """A variable without which the job fails is needed."""
         class Needing(Machine):
@@ -73,6 +82,35 @@ class Experiments(Case):
         found = list(checks.variables(variable_job(["UCX_TLS"])))
         lines = checkup.lines_of(found, {(place, 0): None for place in range(len(found))})
         self.assertEqual([(checks.UNKNOWN, "not tried: no time left")], [(line.status, line.tried) for line in lines])
+
+
+class Reports(Case):
+    """Formats of versions that aren't here. Of those here: tests/programs/checkup_test.py."""
+
+    @each("text, expected", [
+        ("[1586336889.485760] [gpu4:30970:0]  ucp_worker.c:1539 UCX  INFO  ep_cfg[1]: tag(posix/memory knem/memory); "
+         "stream(posix/memory);", "ucx: knem, posix"),
+        ("ucp_worker.c:1855 UCX  INFO    0x309e intra-node cfg#5 tag(sysv/memory rc_mlx5/mlx5_0:1)\n"
+         "ucp_worker.c:1855 UCX  INFO    0x309e self cfg#6 tag(self/memory)", "ucx: rc_mlx5, sysv"),
+        ("ucp_worker.c:1784 UCX  INFO    0x2a71 self cfg#1tag(sysv/memory cma/memory) rma(sysv/memory)",
+         "ucx: cma, sysv"),
+        ("==== Capability set configuration ====\nlibfabric provider: tcp;ofi_rxm", "ofi: ofi_rxm, tcp"),
+        ("[n1:1] select: component ucx selected\nucp_worker.c:1 UCX INFO ep_cfg[0]: tag(self/memory)", ""),
+        ("no report", "")])
+    def test_transports(self, text, expected):
+        self.assertEqual(expected, str(transports_of(text)))
+
+    def test_tcp_beside_an_adapter(self):
+        """It is named with the variable that chose TCP; not if the adapter is used, or is down on a node."""
+        rank = {"host": ["n1"], "mpi_library": ["MPICH"], "adapter.mlx5_0.rate": ["100 Gb/sec"],
+                "adapter.mlx5_0.state": ["4: ACTIVE"]}
+        tcp = ["messages use tcp, not mlx5_0 (100 Gbit/s) (UCX_TLS=tcp)"]
+        for names, state, expected in ((("tcp",), "4: ACTIVE", tcp), (("rc", "tcp"), "4: ACTIVE", []),
+                                       (("tcp",), "1: DOWN", []), ((), "4: ACTIVE", [])):
+            ranks = [Rank(number, {**rank, "node": [str(number)]}) for number in (0, 1)]
+            ranks[1].values["adapter.mlx5_0.state"] = [state]
+            job = checks.Job(Facts(ranks, {}), 2, "hydra", {"UCX_TLS": "tcp"}, Transports("ucx", names))
+            self.assertEqual(expected, [finding.found for finding in checks.tcp_beside_adapter(job)])
 
 
 class Checks(Case):
@@ -116,8 +154,8 @@ class Checks(Case):
         """Of all ranks, those of checks first; not those that differ between any two jobs."""
         ranks = [{"pid": [f"7{number}"], "open_files": ["1024"], "frequency.policy0.governor": ["powersave"],
                   "frequency.policy1.governor": [("performance", "powersave")[number]],
-                  "interface.eth0.kind": ["physical"], "interface.eth0.mtu": [f"{number}500"], "interface.veth7.kind": ["virtual"],
-                  "interface.veth7.mtu": ["1400"], "memlock_bytes": ["65536"]} for number in (0, 1)]
+                  "interface.eth0.kind": ["physical"], "interface.eth0.mtu": [f"{number}500"],
+                  "interface.veth7.kind": ["virtual"], "interface.veth7.mtu": ["1400"], "memlock_bytes": ["65536"]} for number in (0, 1)]
         self.assertEqual([("memlock_bytes", "65536"), ("frequency.governor", "powersave, performance"),
                           ("interface.eth0.mtu", "0500, 1500"), ("open_files", "1024")],
                          shared_values(self.facts(*ranks).facts))

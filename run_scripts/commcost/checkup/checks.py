@@ -7,6 +7,8 @@ shows that the remedy gains. Linux's and the libraries' own documentation are th
 import re
 import typing
 
+from commcost.checkup import transports
+
 OK, WARNING, PROBLEM, UNKNOWN, SUSPICION = "ok", "warning", "problem", "unknown", "suspicion"
 
 
@@ -38,6 +40,7 @@ class Job(typing.NamedTuple):
     asked_ranks: int
     launcher_name: str   # hydra, openmpi, srun, words
     environment: dict
+    transports: typing.Any = transports.Transports("", ())
 
 
 def members(ranges):
@@ -121,6 +124,12 @@ def numa(job):
 # ---- within a node -------------------------------------------------------------------------------
 
 def within_node(job):
+    """Ranks of a node exchange messages through their memory, as fast as it allows."""
+    found = [*reachable_memory(job), *network_within_node(job)]
+    yield from found or slow_within_node(job)
+
+
+def reachable_memory(job):
     """Ranks of a node reach each other's memory (process_vm_readv) and share /dev/shm."""
     for ranks in job.facts.nodes.values():
         node = ranks[0].text("host")
@@ -133,6 +142,43 @@ def within_node(job):
             yield Finding("Within a node", PROBLEM, f"{cost_within(job)}process_vm_readv is denied ({cause})",
                           "node_bandwidth", (remedy,), scope=node)
         yield from shared_memory(node, ranks)
+
+
+def network_within_node(job):
+    """Ranks of a node use shared memory, as far as the library reports its transports."""
+    names = set(job.transports.names)
+    if names and not names & transports.SHARED_MEMORY and any(len(ranks) > 1 for ranks in job.facts.nodes.values()):
+        yield Finding("Within a node", PROBLEM, f"messages within a node use {', '.join(job.transports.names)}"
+                      f"{chosen_by(job)}", "node_bandwidth", unset_them(job))
+
+
+def choosing_variables(job):
+    """The user's variables that choose transports."""
+    of_others = "MPIR_" if "Open MPI" in job.facts.ranks[0].text("mpi_library") else "OMPI_"
+    return [name for name in transports.CHOOSING if name in job.environment and not name.startswith(of_others)]
+
+
+def unset_them(job):
+    """The remedies that unset one of these variables."""
+    return tuple(Remedy(f"unset {name}", unset=(name,)) for name in choosing_variables(job))
+
+
+def chosen_by(job):
+    """These variables in brackets; "" without any."""
+    named = [f"{name}={job.environment[name]:.40}" for name in choosing_variables(job)]
+    return f" ({', '.join(named)})" if named else ""
+
+
+SLOW_SHARE = 1 / 5  # of a copy in memory: messages through shared memory copy twice
+
+
+def slow_within_node(job):
+    """Messages within a node that take far longer than a copy of their bytes, for no reason that other checks know."""
+    ends = [job.facts.measured.get(name) for name in ("node_bandwidth", "copy_bandwidth")]
+    if all(ends) and not any(True for _ in cores(job)):
+        (message, _), (copy, _) = ends
+        if (message.high or message.value) < SLOW_SHARE * (copy.low or copy.value):
+            yield Finding("Within a node", UNKNOWN, f"{cost_within(job)}cause unknown")
 
 
 def cost_within(job):
@@ -197,6 +243,7 @@ def between_nodes(job):
         return
     yield from different_mtu(job)
     yield from equal_addresses(job)
+    yield from tcp_beside_adapter(job)
     rate = fastest_rate(job)
     if rate is None or "network_bandwidth" not in job.facts.measured:
         return
@@ -207,6 +254,16 @@ def between_nodes(job):
         yield Finding("Between nodes", PROBLEM,
                       f"{measured.value:.0f} MB/s on a {mbit / 1000:g} Gbit/s link ({name})", "network_bandwidth",
                       (Remedy("iperf3 between the nodes shows if the link is slow", untried="needs a server there"),))
+
+
+def tcp_beside_adapter(job):
+    """Messages between nodes use the InfiniBand or RoCE adapter that all nodes have."""
+    names = set(job.transports.names) - transports.SHARED_MEMORY
+    rate = fastest_rate(job)
+    if names and names <= transports.TCP and rate and any(job.facts.named(rf"adapter\.{re.escape(rate[0])}\.rate")):
+        yield Finding("Between nodes", PROBLEM, f"messages use {', '.join(sorted(names))}, not {rate[0]} ({rate[1] / 1000:g} "
+                      f"Gbit/s){chosen_by(job)}", "network_bandwidth", unset_them(job) or
+                      (Remedy("use a library with UCX or libfabric", untried="needs another library"),))
 
 
 def fastest_rate(job):
@@ -287,7 +344,9 @@ def clock(job):
 def variables(job):
     """Each MPI variable of the user's environment is tried with and without."""
     names = {value.partition("=")[0] for value in job.facts.ranks[0].values.get("mpi_variable", [])}
-    for name in sorted(names & set(job.environment)):
+    blamed = {name for check in (within_node, between_nodes) for finding in check(job) for remedy in finding.remedies
+              for name in remedy.unset}
+    for name in sorted(names & set(job.environment) - blamed):
         for fact in ("node_bandwidth", "allreduce_time") if len(job.facts.nodes) == 1 else ("network_bandwidth",):
             set_to = f"{name}={job.environment[name]:.40}"
             yield Finding("Variables", SUSPICION, f"{set_to} slows messages", fact,

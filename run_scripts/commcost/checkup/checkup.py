@@ -9,7 +9,7 @@ import sys
 import time
 import typing
 
-from commcost.checkup import checks, experiments
+from commcost.checkup import checks, experiments, transports
 from commcost.checkup.jobs import Jobs, Setting
 from commcost.command import Failure, Parser, UsageError, complain, write_to
 from commcost.suite import launch_options, launchers
@@ -112,7 +112,7 @@ def start_lines(jobs, outcome, facts, asked, deadline_s):
 
 def found_by_checks(job):
     """The findings of all checks, the most serious first."""
-    order = (checks.PROBLEM, checks.WARNING, checks.SUSPICION)
+    order = (checks.PROBLEM, checks.WARNING, checks.SUSPICION, checks.UNKNOWN)
     found = [finding for _, check in checks.CHECKS for finding in check(job)]
     return sorted(found, key=lambda finding: order.index(finding.status))
 
@@ -202,9 +202,10 @@ def title(job, seconds):
         return f"commcost check-up: none of {counted(job.asked_ranks, 'rank')} started, {seconds:.0f} s"
     hosts = sorted({rank.text("host") for rank in job.facts.ranks})
     found = re.match(r"([^,:0-9]*?)(?: Version:)?\s+v?([0-9][^ ,]*)", job.facts.ranks[0].text("mpi_library"))
+    library = " ".join(found.groups()) if found else "MPI library unknown"
+    used = f" ({job.transports})" if job.transports.names else ""
     return (f"commcost check-up: {counted(len(job.facts.ranks), 'rank')} on {counted(len(job.facts.nodes), 'node')} "
-            f"({', '.join(hosts):.40}), {' '.join(found.groups()) if found else 'MPI library unknown'}, "
-            f"{seconds:.0f} s")
+            f"({', '.join(hosts):.40}), {library}{used}, {seconds:.0f} s")
 
 
 def print_lines(lines):
@@ -236,7 +237,7 @@ def table_of(job, lines):
 def json_of(job, lines):
     measured = {fact: {"value": value.value, "lo": value.low, "hi": value.high, "unit": unit}
                 for fact, (value, unit) in job.facts.measured.items()}
-    return json.dumps({"ranks": len(job.facts.ranks), "measured": measured, "findings": [
+    return json.dumps({"ranks": len(job.facts.ranks), "measured": measured, "transports": list(job.transports.names), "findings": [
         {"check": line.check, "scope": line.scope, "status": line.status, "found": line.found, "remedy": line.remedy,
          "tried": line.tried, "gain": line.gain._asdict() if line.gain else None}
         for line in lines]}, indent=2, ensure_ascii=False)
@@ -284,6 +285,8 @@ def check_up(options, jobs, output):
     facts = outcome.facts if is_started else jobs.facts_without_mpi()
     judged = checks.Job(facts, ranks, jobs.launcher.name, dict(os.environ))
     if is_started:
+        reporting = jobs.measure(Setting(variables=tuple(transports.REPORTING.items())), experiments.SHORT)
+        judged = judged._replace(transports=transports.transports_of(reporting.text))
         found = found_by_checks(judged)
         lines = lines_of(found, try_remedies(jobs, found, deadline_s))
         lines = [*well_lines(judged, lines), *lines]

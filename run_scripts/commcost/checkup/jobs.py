@@ -18,6 +18,7 @@ class Setting(typing.NamedTuple):
     unset: tuple = ()    # names of variables
     words: tuple = ()    # behind the launcher's own
     launcher: typing.Any = None  # another Launcher
+    variables: tuple = ()  # pairs of name and value
 
 
 class Outcome(typing.NamedTuple):
@@ -38,11 +39,12 @@ class Jobs:
     def line(self, setting):
         """The words that start the job's ranks."""
         launcher = setting.launcher or self.launcher
-        words = launcher.line(self.job, Launch(self.job.ranks, 1, {}))
+        words = launcher.line(self.job, Launch(self.job.ranks, 1, dict(setting.variables)))
         return [*words, *setting.words]
 
     def environment(self, setting):
-        return {name: value for name, value in os.environ.items() if name not in setting.unset}
+        return {**{name: value for name, value in os.environ.items() if name not in setting.unset},
+                **dict(setting.variables)}
 
     def measure(self, setting=Setting(), options=()):
         """Starts the program in the job; an Outcome."""
