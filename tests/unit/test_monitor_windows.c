@@ -1,5 +1,6 @@
 /*
- * The times of one-sided operations whose starts and ends the test sets. Calls no MPI function.
+ * Times of one-sided operations whose starts and ends the test sets, and destinations of messages.
+ * Calls no MPI function.
  */
 #include "helpers.h"
 
@@ -119,6 +120,96 @@ TEST(each_snapshot_has_its_timeout)
     (void)tear_down(NULL);
     snapshot = first;
     assert_int_equal(count_of_puts()->timeouts, 0);
+}
+
+/* ---- sums that no integer holds -------------------------------------------------------------- */
+
+/* Adds `count` puts that start and compute `apart` ticks one after the other. */
+static void add_puts(int64_t count, uint64_t apart)
+{
+    for (int64_t i = 0; i < count; i++) {
+        const struct operation put = put_at(1 + (uint64_t)i * apart);
+        window_add(win, TARGET, &put);
+    }
+}
+
+static struct size_amounts amounts_of_puts(void)
+{
+    for (int i = 0; i < 1 << SIZE_COUNTS_BITS; i++)
+        if (snapshot->sizes.counts[i].key != 0)
+            return snapshot->sizes.counts[i].amounts;
+    fail();
+    return (struct size_amounts){0};
+}
+
+/* A million puts in flight for an hour or so: their times and their number are multiplied. */
+TEST(many_puts_for_a_long_time)
+{
+    enum { PUTS = 1000000 };
+    const uint64_t apart = 20000000, end = UINT64_C(1) << 46;
+    const double last = (double)PUTS - 1, all = PUTS * ((double)end - 1 - last / 2 * (double)apart);
+    const struct mpi_call call = {.computing_ticks = end, .is_outermost = true};
+    assert_true(PUTS > UINT64_MAX / end);
+    add_puts(PUTS, apart);
+    end_puts(&call, end);
+    assert_int_equal(count_of_puts()->completed, PUTS);
+    assert_near(count_of_puts()->total_ticks / all, 1.0, 1e-9);
+    assert_near(amounts_of_puts().total_ticks / all, 1.0, 1e-9);
+    assert_near(amounts_of_puts().computed_ticks / all, 1.0, 1e-9);
+}
+
+/* The cost of measuring is subtracted from each put, but a sum is never below 0. */
+TEST(puts_that_took_no_time)
+{
+    inside_own.posted = 100;
+    add_puts(2, 10);
+    end_puts(NULL, 50);
+    inside_own.posted = 0;
+    assert_near(count_of_puts()->total_ticks, 0.0, 0.0);
+    assert_near(amounts_of_puts().total_ticks, 0.0, 0.0);
+}
+
+/* ---- destinations of messages ---------------------------------------------------------------- */
+
+enum { DESTINATIONS_MAX = 3 << (DESTINATIONS_BITS - 2) };
+
+/* Sends in a burst. True if an operation of this kind went to this rank in it before. */
+static bool sends_again(int communicator, int kind, int to, uint64_t burst)
+{
+    struct operation operation;
+    between_burst = burst;
+    operation_begin_at(&operation, (enum operation_kind)kind, communicator,
+                       (struct sent){.bytes = 1, .size = SIZE_OF_MESSAGE_TO(to)}, false);
+    (void)inside_leave(operation.is_outermost, ticks_now());
+    return operation.joinable;
+}
+
+static int neighbours(int communicator, int kind)
+{
+    return snapshot->communicators[communicator].operation[kind].neighbours;
+}
+
+TEST(destinations_are_told_apart)
+{
+    static const int keys[][3] = {
+        {1, 2, 3}, {0, 2, 3}, {1, 0, 3}, {1, 2, 0},
+        {2, 1, 3}, {3, 2, 1}, {0, 0, 0}, {COMMUNICATORS_MAX - 1, OPERATIONS - 1, 0x7fffffff}};
+    for (size_t i = 0; i < COUNT(keys); i++)
+        assert_false(sends_again(keys[i][0], keys[i][1], keys[i][2], 1));
+    for (size_t i = 0; i < COUNT(keys); i++)
+        assert_true(sends_again(keys[i][0], keys[i][1], keys[i][2], 1));
+    assert_int_equal(snapshot->destinations.used, COUNT(keys));
+}
+
+TEST(destinations_without_room)
+{
+    for (int i = 0; i < DESTINATIONS_MAX; i++)
+        assert_false(sends_again(1, 2, i, 1));
+    assert_false(sends_again(1, 2, DESTINATIONS_MAX, 1));
+    assert_false(sends_again(1, 2, DESTINATIONS_MAX, 1));
+    assert_int_equal(neighbours(1, 2), DESTINATIONS_MAX);
+    assert_false(sends_again(1, 2, 0, 2));
+    assert_true(sends_again(1, 2, 0, 2));
 }
 
 const struct test_program test_program = {.before_each = set_up, .after_each = tear_down};
