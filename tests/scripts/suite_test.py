@@ -565,6 +565,14 @@ exec "$@" """))
         self.suite.run("--benchmarks=halo", "--runs=1")
         self.suite.assert_nothing_left()
 
+    def test_what_is_not_whole_any_more(self):
+        """As after a copy that was cut off: it is measured again."""
+        self.suite.run("--benchmarks=halo", "--runs=2")
+        path = self.suite.results / "runs/2/halo.tsv"
+        path.write_text(read(path)[:-20])
+        assert "halo.tsv is incomplete: measuring it again" in self.suite.run("--benchmarks=halo", "--runs=2").stderr
+        self.suite.assert_rows("halo", 2)
+
     def test_killed_before_it_had_a_lock(self):
         for name in ("suite", "runs"):
             (self.suite.results / name).mkdir(parents=True)
@@ -851,7 +859,7 @@ echo "# end: 1 row, exit 0"
         """The command that makes the report, too, is pasted in another folder."""
         program = self.top / "build/collective/collective"
         program.write_text(self.COLLECTIVE.replace(
-            "exec >", f'[ -z "$QUICKSTART" ] || {{ kill -{name} "$QUICKSTART"; sleep 1; }}\nexec >'))
+            "exec >", f'mkdir "$0.once" && {{ kill -{name} "$QUICKSTART"; sleep 1; }}\nexec >'))
         done = call(["sh", "-c", 'QUICKSTART=$$; export QUICKSTART; exec sh "$0" "$@"',
                      self.top / "run_scripts/quickstart.sh", "--output=results"], cwd=self.top,
                     env={**self.suite.environment, "MPICC": "mpicc.of.nobody", "RANKS": "2"})
