@@ -288,6 +288,31 @@ class Foreign(Case):
             assert ["|".join(cells) for cells in result.rows()] == rows
             assert (result.benchmark, result.roles) == (benchmark, roles)
 
+    @each("title, headings, benchmark, columns", [
+        ("OSU MPI Latency Test v5.3.2", "Size          Latency (us)",
+         "osu_latency", "size_bytes=key avg_latency_us=less"),
+        ("# OSU MPI Multiple Bandwidth / Message Rate Test v7.3", "# Size          MB/s    Messages/s",
+         "osu_multiple_bandwidth_message_rate", "size_bytes=key rate_mbs=more messages_per_s=more"),
+        ("# OSU MPI Neighborhood Allgather Latency Test v7.5", "# Size       Avg Latency(us)",
+         "osu_neighborhood_allgather_latency", "size_bytes=key avg_latency_us=less"),
+        ("# OSU MPI Non-blocking Allreduce Latency Test v7.3",
+         "# Size   Overall(us)  Compute(us)  Pure Comm.(us)  Overlap(%)",
+         "osu_non_blocking_allreduce_latency",
+         "size_bytes=key overall_us=info compute_us=info pure_comm_us=less overlap_pct=more")])
+    def test_headings_of_osu(self, title, headings, benchmark, columns):
+        path = self.folder / "output.txt"
+        path.write_text(f"\n{title}\n{headings}\n{' 8' * len(columns.split())}\n")
+        with Result(str(path)) as result:
+            assert (result.benchmark, result.value("columns")) == (benchmark, columns)
+
+    @each("name, operation", [("Broadcast", "bcast"), ("All-to-Allv Personalized Exchange", "alltoallv"),
+                              ("All-to-Allw Personalized Exchange", "alltoallw")])
+    def test_collectives_of_osu(self, name, operation):
+        path = self.folder / "output.txt"
+        path.write_text(f"# OSU MPI {name} Latency Test v5.6.3\n# Size       Avg Latency(us)\n1        1.05\n")
+        with Result(str(path)) as result:
+            assert (result.benchmark, list(result.rows())) == ("osu_collective", [["1", operation, "1.05"]])
+
     @each("text, key, value", [
         (OUTPUTS["osu_put_latency"][0], "window_creation", "MPI_Win_allocate"),
         (OUTPUTS["osu_put_latency"][0], "program", "OSU Micro-Benchmarks 7.3"),

@@ -519,6 +519,13 @@ class Resume(SuiteCase):
         assert lost in ((0,) if name == "SIGUSR1" else (0, 1))
         assert_goes_on(self.suite, before, f"--resume={self.suite.results}")
 
+    def test_signal_at_the_end(self):
+        """One that comes in the last launch leaves nothing out."""
+        process = self.suite.begin("--benchmarks=halo", "--runs=1", "--options=all: --pause=0.4")
+        await_file(self.suite.results / "runs/1/halo.tsv.part")
+        process.send_signal(signal.SIGUSR1)
+        assert "Done in" in said_by(process, 0)
+
     def test_ignored_signals(self):
         """A signal that nohup ignores doesn't end a suite."""
         line = self.suite.line("--benchmarks=halo", "--runs=1", "--options=all: --rows=4 --pause=0.2")
