@@ -204,7 +204,8 @@ class WhatCallsCost(CostCase):
         self.made.write_results("iallreduce", point(8, 300), ranks=4, name="four")
         assert self.machine_us("operation")["MPI_Allreduce"] == "300.000"
 
-    @each("function, size, us", [("MPI_Win_fence", 0, 2.5), ("MPI_Allreduce", 0, 3.5), ("MPI_Allreduce", 8, 100)])
+    @each("function, size, us", [("MPI_Barrier", 0, 1.5), ("MPI_Win_fence", 0, 2.5), ("MPI_Allreduce", 0, 3.5),
+                                 ("MPI_Allreduce", 8, 100)])
     def test_calls_without_data_by_syncbench(self, function, size, us):
         self.made.write_report(sized(function, 10, size, 1.0))
         self.made.write_results("iallreduce", point(8, 100))
@@ -396,6 +397,14 @@ class WhatWouldSaveTime(CostCase):
             f"and complete them after it. Each takes {500 * sum(in_calls_s):.0f} µs in MPI, of which 60.0 µs can't "
             "be hidden. The program works 0 µs between start and wait. "
             f"The program works {500 * after_s:.0f} µs after it.")
+
+    @each("after_s, hidden_s", [(9.0, 0.3), (0.4, 0.2), (0.0, None)])
+    def test_hide_collectives(self, after_s, hidden_s):
+        """Of 50 us each all but 20 us, as far as either rank has work after them."""
+        self.made.write_report(sized("MPI_Allreduce", 10000, 64, 1.0, computed_after_s=after_s))
+        self.made.write_results("iallreduce", gain_cells(64, 50, 20, 0))
+        found = saving(self.made.table()[0], "hide")
+        assert found is None if hidden_s is None else found == Near((hidden_s, hidden_s, hidden_s))
 
     def test_hide_collectives_that_are_started(self):
         """Behind 80 of 530 us of work there are 450."""
@@ -840,6 +849,14 @@ class BadInput(CostCase):
         self.made.write_report(sized(function, 1000, 0, 1.0))
         self.made.write_results("ibcast", point(8, 100))
         assert self.uncovered() == [f"{function}: {why or 'no benchmark measures 0 bytes'}"]
+
+    def test_an_unknown_communicator(self):
+        names = "MPI_Allreduce", "MPI_Isend"
+        self.made.write_report(*(sized(name, 1000, 8, 1.0, ranks="NA", members="NA") for name in names))
+        self.made.write_results("isend", point(8, 100))
+        assert self.machine_us("operation") == dict.fromkeys(names, "NA")
+        assert sorted(self.uncovered()) == [
+            f"{name}: the report lacks its number of ranks or its size" for name in names]
 
     @each("words, named", [
         (["/no/such"], "3 results"), (["--nonsense"], "--nonsense"), (["--format=pdf"], "--format"),

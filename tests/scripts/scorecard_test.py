@@ -70,6 +70,7 @@ class Costs(CardCase):
         ((2.5, 0.4, 4100, 6), fact_lines.TIME_US, "2.5 µs", "0.4–4100"),       # a disturbed machine
         ((-0.522, -5.76, 4.27, 6), fact_lines.TIME_US, "< 5 µs", ""),          # noise may have made it
         ((0.03, -0.01, 0.087, 6), fact_lines.TIME_US, "< 0.1 µs", ""),
+        ((-0.01, -0.015, -0.005, 6), fact_lines.TIME_US, "< 20 ns", ""),
         ((0.0, None, None, 1), fact_lines.TIME_US, "0 ns", ""),
         ((250, 240, 260, 6), fact_lines.TIME_NS, "0.25 µs", "0.24–0.26"),
         ((2e12, 1.9e12, 2.1e12, 6), fact_lines.TIME_US, "2e+06 s", "1.9e+06–2.1e+06"),
@@ -152,6 +153,10 @@ class Costs(CardCase):
         assert self.lines(("halo", HALO, launches)) == [
             "Halo exchange, 10 × 10 × 10 | 4.00 µs | 4.00–4.00 | fastest: put + barrier or persistent + barrier; "
             "from 4 of 6 launches"]
+        rows = [gain_cells(4800, 100.0, exposed, collective="halo", method=method, local="10x10x10", form=form)
+                for method, form, exposed in (("packed", "nonblocking", 5.0), ("persistent", "persistent", 4.0))]
+        assert self.lines(("overlap_halo", OVERLAPS, rows))[0] == (
+            "Exposed halo exchange, 10 × 10 × 10 | 4.00 µs | 3.96–4.04 | fastest: persistent")
         rows = [row for n in range(10, 60, 10) for row in exchanges(f"{n}x{n}x{n}", put=float(n))]
         assert [line[:17] for line in self.lines(("halo", HALO, rows))] == [
             f"Halo exchange, {n}" for n in (10, 30, 50)]
@@ -428,6 +433,12 @@ class Gains(CardCase):
         assert self.gains(rows) == ["Non-blocking halo exchange, packed, persistent | all sizes | yes | saves 50 %"]
         assert self.gains(rows[:1])[0].split(" | ")[1] == "10 × 10 × 10"
 
+    def test_put(self):
+        rows = single("MPI Send", "none", n1=0.5, n131072=110.0) + single("put", "all", n1=1.0, n131072=27.5)
+        self.assertEqual([line for line in self.lines(("pingpong", PINGPONG, rows)) if "vs." in line], [
+            "Put + barrier vs. MPI_Send | yes |  | saves 75 %",
+            "Put + barrier vs. MPI_Send | no |  | up to 2.0 × the time"])
+
     def test_time_driven(self):
         """Counts only without rows over sizes."""
         rows = [gain_cells(1 << 20, 1000.0, 400.0, model="time", elements=131072),
@@ -460,7 +471,7 @@ class Gains(CardCase):
         ({0: 80.0, 1: 60.0, 4: 20.0, 16: 30.0}, "yes | saves 60 % with 4 calls"),
         ({0: 80.0, 1: 20.0}, "yes | saves 60 % with 1 call"),
         ({0: 80.0, "auto": 20.0}, "yes | saves 60 % with 7 calls"),
-        ({0: 20.0, 4: 21.0}, "no | no difference")])
+        ({0: 20.0, 4: 30.0, 16: 60.0}, "no | up to 10 % more time"), ({0: 20.0, 4: 21.0}, "no | no difference")])
     def test_mpi_test(self, exposed_us, answer):
         rows = [gain_cells(8, 100.0, value, test_calls=calls, best_test_calls=7 if calls == "auto" else "NA")
                 for calls, value in exposed_us.items()]
