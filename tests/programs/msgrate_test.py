@@ -148,3 +148,10 @@ class Check(Case):
         done = self.start(PROGRAM, "-p", "1", "-i", "2", "-o", "--check",
                           MODEL_CORRUPT=1)
         assert done.returncode == 1, done.stdout + done.stderr
+
+    @each("program", TRANSFERS)
+    def test_wrong(self, program):
+        """Every 7th message has a wrong byte."""
+        for size in ("1", "64"):
+            self.check(*program, "-p", "1", "-m", "16", "-s", size, wrong=True,
+                       MODEL_DATA=1, MODEL_CORRUPT=1, MODEL_CORRUPT_EVERY=7)
