@@ -37,6 +37,9 @@ class Rows(Case):
     def rows_of(self, *options, **variables):
         return super().rows_of(PROGRAM, *options, **{**TIMES, **variables})
 
+    def test_odd_number_of_ranks(self):
+        self.refused(PROGRAM, named="even number", ranks=3)
+
     def test_sizes_and_directions(self):
         rows = self.rows_of("--both", "-m", "0,8,1K:2K", "--max-time=0.1")
         assert [(row["msgsize"], row["direction"]) for row in rows] == [

@@ -90,6 +90,12 @@ class Variables(OverlapCase):
         assert " elements=key " in done.stdout
         assert "less than half of --cutoff-time" not in done.stdout
 
+    @each("value", [0, 1])
+    def test_verbose(self, value):
+        text = self.overlap(*SHORT, OPENHPCA_OVERLAP_VERBOSE=value).stdout
+        # Remarks, in addition to the option's value among the metadata.
+        assert bool(re.search(r"# verbose: (?!(yes|no)\b)", text)) == bool(value)
+
     @each("name", ["OPENHPCA_OVERLAP_DEFAULT_TDM_N_ITERS",
                    "OVERLAP_DEFAULT_TDM_N_ITERS_ENVVAR"])
     def test_iterations(self, name):
@@ -389,6 +395,11 @@ class Gains(OverlapCase):
         assert row["samples"] == "5"
         assert number(row["blocking_us"]) == Near(150, 0.1)
         assert "NA" not in (row["gain_us"], row["gain_lo_pct"], row["verdict"])
+
+    def test_plenty(self):
+        """With half of the work that the operation hides, half of its hidden time is exposed, too."""
+        row, = self.rows_of(*self.ONE, "--plenty=0.25", MODEL_DURATION_US=200, MODEL_FRACTION=0.5)
+        assert number(row["exposed_us"]) == Near(150, 0.05)
 
     @each("collective", ["iallreduce", "put", "halo"])
     def test_samples(self, collective):
