@@ -4,6 +4,7 @@ Faults are real: processors, quotas, namespaces, file systems, filters and launc
 so no outcome depends on how busy the machine is; only Variables measures.
 """
 
+import itertools
 import json
 import os
 import shutil
@@ -236,6 +237,26 @@ class BetweenNodes(CheckupCase):
         self.assertEqual(["Between nodes"], list(self.findings))
         self.assertIn("the MTU of wire differs: 1400 and 9000",
                       [finding["found"] for finding in self.findings["Between nodes"]])
+
+
+@unittest.skipUnless(can("sh", TESTBED, "check"), "no testbed can be had here")
+class Bridge(CheckupCase):
+    def test_docker0(self):
+        """A bridge that has the same address on both hosts, as Docker makes it: Open MPI's job doesn't end."""
+        name = f"b{os.getpid()}"
+        assert call(["sh", TESTBED, "up", "-q", name]).returncode == 0
+        self.addCleanup(call, ["sh", TESTBED, "down", "-q", name])
+        for host, command in itertools.product("12", ("link add docker0 type bridge", "link set docker0 up",
+                                                      "address add 172.17.0.1/16 dev docker0")):
+            assert call(["sh", TESTBED, "exec", name, host, "ip", *command.split()]).returncode == 0
+        agent = os.path.join(os.path.dirname(TESTBED), "launch.sh")
+        self.assertEqual(3, self.checkup(
+            FACTS_ONLY, "--hosts=198.18.0.1,198.18.0.2", "--ranks-per-node=1", "--limit=30",
+            before=["sh", TESTBED, "exec", name, "1", "env", f"COMMCOST_TESTBED={name}", f"OMPI_MCA_plm_rsh_agent={agent}"]))
+        self.assertEqual(["Start", "Between nodes"], list(self.findings))
+        (finding,) = self.findings["Between nodes"]
+        self.assertEqual(("docker0 has the same address on two nodes", "mpirun --mca btl_tcp_if_exclude lo,docker0 …",
+                          "starts 2 ranks"), (finding["found"], finding["remedy"], finding["tried"]))
 
 
 class Slurm(CheckupCase):

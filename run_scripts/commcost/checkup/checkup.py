@@ -90,12 +90,27 @@ def message_of(outcome, limit_s):
     return (errors or ended or lines or [f"exit status {outcome.status}"])[0]
 
 
-def start_lines(jobs, outcome, facts, asked, deadline_s):
-    """Lines about a job that doesn't start: the message, and a launcher that starts it."""
+MAY_PREVENT_START = ("Within a node", "Between nodes", "Variables")  # checks whose remedies may start a job
+START_S = 60  # for such remedies, however much time the job took that didn't start
+
+
+def start_lines(jobs, outcome, facts, asked, found_by_facts):
+    """Lines about a job that doesn't start, or doesn't end: the message, and a remedy or launcher with which it does."""
+    deadline_s = time.monotonic() + START_S
     # With srun a rank doesn't see that it lacks others: the job ends well.
     singletons = "job of its own" in outcome.text or outcome.status == 0
     found = (f"each of {asked} ranks is a job of its own" if singletons else
              f"no start: {message_of(outcome, jobs.limit_s):.70}")
+    tried = set()
+    for finding, remedy in ((finding, remedy) for finding in found_by_facts for remedy in finding.remedies):
+        setting = setting_of(remedy)
+        if finding.check not in MAY_PREVENT_START or remedy.untried or setting in tried:
+            continue
+        tried.add(setting)
+        if time.monotonic() < deadline_s and starts(jobs.measure(setting, experiments.SHORT), asked):
+            cause = Line(finding.check, checks.PROBLEM, finding.unsure or finding.found, remedy.text,
+                         f"starts {asked} ranks", scope=finding.scope)
+            return [Line("Start", checks.PROBLEM, found), cause]
     for launcher in other_starters(jobs):
         if time.monotonic() > deadline_s:
             break
@@ -292,8 +307,8 @@ def check_up(options, jobs, output):
         lines = [*well_lines(judged, lines), *lines]
     else:
         found = found_by_checks(judged) if facts.ranks else []
-        found = [finding for finding in found if finding.status != checks.SUSPICION]
-        lines = [*start_lines(jobs, outcome, facts, ranks, deadline_s), *lines_of(found, {})]
+        sure = [finding for finding in found if finding.status != checks.SUSPICION]
+        lines = without_repeats([*start_lines(jobs, outcome, facts, ranks, found), *lines_of(sure, {})])
     lines.sort(key=lambda line: next((at for at, (name, _) in enumerate(checks.CHECKS) if name == line.check), 99))
     write_to(output, table_of(judged, lines))
     if options.json:

@@ -172,7 +172,7 @@ openmpi | openmpi_full)
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \
-            -E '^(unit_[a-z_]*_[178]|unit_(hosts|job)_4)$' -R '^(virtual_overhead|suite_(mpirun|tune_r[a-z]*)|(msgrate|syncbench|halo)_many|checkup_transports|monitor_(counts|flight|threads|misuse|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|virtual_harness|virtual_sampling)_.*)$'
+            -E '^(unit_[a-z_]*_[178]|unit_(hosts|job)_4)$' -R '^(virtual_overhead|suite_(mpirun|tune_r[a-z]*)|(msgrate|syncbench|halo)_many|checkup_(transports|bridge)|monitor_(counts|flight|threads|misuse|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|virtual_harness|virtual_sampling)_.*)$'
     else
         # All but what is the same with any library.
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \
