@@ -470,7 +470,7 @@ class Pairs(Case):
 
     def own(self, limit):
         """Those of the monitor, collectives and messages."""
-        with_it = self.posted(limit, LD_PRELOAD=LIBRARY, MPIRT_MONITOR="coll,output=/dev/null")
+        with_it = self.posted(limit, LD_PRELOAD=LIBRARY, MPIRT_MONITOR="all,output=/dev/null")
         without = self.posted(limit)
         more = {name: count - without.get(name, 0) for name, count in with_it.items()}
         return ({name: count for name, count in more.items() if name not in MESSAGES},
