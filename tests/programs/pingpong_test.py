@@ -142,6 +142,12 @@ class Data(Case):
     def test_right_data(self, ranks, options):
         assert_checked(self.start(PROGRAM, "--check", *options, ranks=ranks), wrong=False)
 
+    @each("patterns, two_sided", [(PATTERNS[:20], 0), (["MPI Send"], 1)])
+    def test_wrong_data(self, patterns, two_sided):
+        """Every second message of each pattern is wrong."""
+        assert_checked(self.start(PROGRAM, "--check", "--patterns=" + ",".join(patterns), *QUICK, MODEL_P2P=two_sided,
+                                  MODEL_CORRUPT=1, MODEL_CORRUPT_EVERY=2), wrong=True)
+
     def test_excess_data(self):
         """Data past the end, or in the gaps, is wrong. An all put is not here: there is
         nothing behind it."""
