@@ -129,8 +129,19 @@ static void add_governor(struct bc_text *facts, const char *folder, const char *
     add_file(facts, prefix, "governor", "", policy, "scaling_governor");
 }
 
+/* ---- NUMA nodes ------------------------------------------------------------------------------ */
+
+static void add_numa_node(struct bc_text *facts, const char *parent, const char *name)
+{
+    char folder[PATH_MAX], prefix[NAME_SIZE];
+    print(folder, sizeof folder, "%s/%s", parent, name);
+    print(prefix, sizeof prefix, "numa.%s", name);
+    add_file(facts, prefix, "processors", "", folder, "cpulist");
+}
+
 void checkup_add_node_facts(struct bc_text *facts)
 {
+    visit_entries("/sys/devices/system/node", facts, add_numa_node);
     add_file(facts, "clock", "source", "", "/sys/devices/system/clocksource/clocksource0",
              "current_clocksource");
     visit_entries("/sys/devices/system/cpu/cpufreq", facts, add_governor);

@@ -23,6 +23,7 @@ from commcost.suite.launch_processes import session_of
 
 CHECKUP = os.path.join(Case.source, "run_scripts", "checkup.sh")
 FACTS_ONLY = "--seconds=0"  # no time for experiments
+CONTAINER = ["bwrap", "--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc"]
 
 
 def can(*words):
@@ -71,6 +72,7 @@ class CheckupCase(Case):
         self.findings, found = {}, json.loads(done.stdout)
         self.measured = {name: one["value"] for name, one in found["measured"].items()}
         self.transports = found["transports"]
+        self.unknown = [finding["found"] for finding in found["findings"] if finding["status"] == "unknown"]
         for finding in found["findings"]:
             if finding["status"] in ("warning", "problem"):
                 self.findings.setdefault(finding["check"], []).append(finding)
@@ -153,6 +155,13 @@ class WithinNode(CheckupCase):
         self.assertIn(self.checkup(FACTS_ONLY, self.launcher_of_ranks("unshare", "--pid", "--fork")), (1, 3))
         self.assertRegex(self.findings["Within a node"][0]["found"], "PID namespaces of their own")
 
+    @unittest.skipUnless(shutil.which("bwrap") and can(*CONTAINER, "true"), "no container can be made here")
+    def test_containers(self):
+        """A container for each rank is a problem, one for all ranks isn't."""
+        self.assertEqual(1, self.checkup(FACTS_ONLY, self.launcher_of_ranks(*CONTAINER)))
+        self.assert_only("Within a node", r"process_vm_readv is denied \(ranks have PID namespaces of their own\)$")
+        self.assertEqual(0, self.checkup(FACTS_ONLY, before=CONTAINER))
+
     @needs_namespaces("--user", "--map-root-user")
     def test_user_namespaces(self):
         """MPICH 4.0.2 doesn't start in them."""
@@ -195,6 +204,28 @@ class System(CheckupCase):
             f"{{ cp -r {cpu} {copied} 2>/dev/null || true; }}", f"mkdir -p {copied}/cpufreq/policy0",
             f"echo powersave > {copied}/cpufreq/policy0/scaling_governor", f"mount --bind {copied} {cpu}")))
         self.assert_only("Clock", "^governor powersave on ", "warning")
+
+    @needs_namespaces("--mount")
+    def test_ptrace_scope(self):
+        """The fact; its finding: tests/scripts/checkup_test.py."""
+        kernel = "/proc/sys/kernel"
+        done = call([*self.in_mounts(f"mount -t tmpfs tmpfs {kernel}", f"mkdir {kernel}/yama",
+                                     f"echo 2 > {kernel}/yama/ptrace_scope"), self.built("checkup/checkup"), "--facts"])
+        self.assertIn("ptrace_scope\t2\t", done.stdout)
+
+    @needs_namespaces("--mount")
+    @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor")
+    def test_numa_nodes(self):
+        """Ranks that may use processors of two NUMA nodes: a suspicion, as long as no experiment shows a gain."""
+        first, *others = sorted(os.sched_getaffinity(0))
+        nodes = "/sys/devices/system/node"
+        commands = [f"mount -t tmpfs tmpfs {nodes}"]
+        for name, processors in (("node0", [first]), ("node1", others)):
+            commands += [f"mkdir {nodes}/{name}", f"echo {','.join(map(str, processors))} > {nodes}/{name}/cpulist"]
+        for binding, count in (("none", 1), ("core", 0)):
+            self.assertEqual(0, self.checkup(FACTS_ONLY, self.launcher_of_ranks("-bind-to", binding),
+                                             before=self.in_mounts(*commands)))
+            self.assertEqual(count, sum(found == "ranks may move between NUMA nodes" for found in self.unknown))
 
     @needs_namespaces("--mount")
     def test_adapter_needs_locked_memory(self):

@@ -123,6 +123,13 @@ class Checks(Case):
         self.assertEqual(["memory of rank 0 lies on another NUMA node than its core"],
                          [finding.found for finding in checks.numa(self.facts(far))])
 
+    @each("more, expected", [({"ptrace_scope": ["1"]}, "kernel.yama.ptrace_scope is 1"), ({"ptrace_scope": ["0"]}, "Denied"),
+                             ({"seccomp_mode": ["2"], "ptrace_scope": ["1"]}, "seccomp filter")])
+    def test_cause_of_denial(self, more, expected):
+        ranks = [{"host": ["n1"], "neighbour_memory": ["Denied"], "shm_filesystem": ["1"], **more} for _ in (0, 1)]
+        self.assertEqual([f"process_vm_readv is denied ({expected})"],
+                         [finding.found for finding in checks.within_node(self.facts(*ranks))])
+
     def test_hardware_threads(self):
         """Two ranks on two hardware threads of a core."""
         ranks = [{"host": ["n1"], "allowed_processors": [str(number)], "allowed_cores": ["0"]} for number in (0, 1)]

@@ -85,7 +85,7 @@ def cores(job):
             yield Finding("Cores", WARNING, f"ranks of {node} share a core (hardware threads)", "allreduce_time",
                           bind_to_core(job), scope=node)
         if quota is not None and quota < len(ranks):
-            yield Finding("Cores", PROBLEM, f"a quota of {quota:g} processors for {len(ranks)} ranks of {node}", "",
+            yield Finding("Cores", PROBLEM, f"a quota of {quota:g} processor{'s' * (quota != 1)} for {len(ranks)} ranks of {node}", "",
                           (Remedy("raise the quota (docker run --cpus=N, cgroup cpu.max)",
                                   untried="needs another container"),), scope=node)
 
@@ -108,8 +108,16 @@ def binding(job):
     enough = all(len(set().union(*(members(rank.text("allowed_cores")) for rank in ranks))) >= len(ranks)
                  for ranks in job.facts.nodes.values())
     if moved and enough:
-        yield Finding("Binding", SUSPICION, "ranks move between cores", "allreduce_time", bind_to_core(job),
-                      "ranks may move between cores")
+        what = "NUMA nodes" if any(is_on_several_numa_nodes(job, rank) for rank in moved) else "cores"
+        yield Finding("Binding", SUSPICION, f"ranks move between {what}", "allreduce_time", bind_to_core(job),
+                      f"ranks may move between {what}")
+
+
+def is_on_several_numa_nodes(job, rank):
+    """True if the rank may use processors of several NUMA nodes."""
+    nodes = [members(value) for ranks in job.facts.nodes.values() if rank in ranks
+             for name, (value, *_) in ranks[0].values.items() if re.fullmatch(r"numa\.node[0-9]+\.processors", name)]
+    return sum(bool(node & members(rank.text("allowed_processors"))) for node in nodes) > 1
 
 
 def numa(job):
@@ -141,7 +149,7 @@ def reachable_memory(job):
             cause, remedy = cause_of_denial(ranks, denied[0])
             yield Finding("Within a node", PROBLEM, f"{cost_within(job)}process_vm_readv is denied ({cause})",
                           "node_bandwidth", (remedy,), scope=node)
-        yield from shared_memory(node, ranks)
+        yield from shared_memory(node, ranks, PROBLEM if "allreduce_time" not in job.facts.measured else WARNING)
 
 
 def network_within_node(job):
@@ -218,17 +226,17 @@ def cause_of_denial(ranks, denied):
 SHM_LEAST = 64 << 20  # bytes; MPICH and Open MPI take some MiB a rank
 
 
-def shared_memory(node, ranks):
-    """/dev/shm is one file system for the ranks of a node, with room."""
+def shared_memory(node, ranks, status):
+    """/dev/shm is one file system for the ranks of a node, with room. `status`: of too little room."""
     if len({rank.text("shm_filesystem") for rank in ranks}) > 1:
         yield Finding("Within a node", PROBLEM, f"ranks of {node} have a /dev/shm of their own", "node_bandwidth",
                       (IN_ONE_CONTAINER,), scope=node)
     size, free = ranks[0].number_of("shm_bytes"), ranks[0].number_of("shm_free_bytes")
     if size is not None and size < SHM_LEAST:
-        yield Finding("Within a node", PROBLEM, f"/dev/shm of {node} has only {size / 2**20:.0f} MiB", "",
+        yield Finding("Within a node", status, f"/dev/shm of {node} has only {size / 2**20:.0f} MiB", "",
                       (Remedy("docker run --shm-size=1g …", untried="needs another container"),), scope=node)
     elif free is not None and free < SHM_LEAST:
-        yield Finding("Within a node", PROBLEM, f"/dev/shm of {node} is full: {free / 2**20:.0f} MiB are free", "",
+        yield Finding("Within a node", status, f"/dev/shm of {node} is full: {free / 2**20:.0f} MiB are free", "",
                       (Remedy("remove old files: ls -l /dev/shm", untried="needs their owner"),), scope=node)
 
 
