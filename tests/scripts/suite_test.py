@@ -579,6 +579,7 @@ exec "$@" """))
         path.write_text(read(path)[:-20])
         assert "halo.tsv is incomplete: measuring it again" in self.suite.run("--benchmarks=halo", "--runs=2").stderr
         self.suite.assert_rows("halo", 2)
+        assert sorted(os.listdir(path.parent)) == ["halo.log", "halo.tsv"]
 
     def test_killed_before_it_had_a_lock(self):
         for name in ("suite", "runs"):
@@ -595,6 +596,19 @@ exec "$@" """))
         assert read(self.folder / "status") == "0\n"
         self.suite.assert_rows("halo", 2)
         assert "+ " == read(self.suite.results / "runs/1/halo.log")[:2]
+
+    def test_what_is_left(self):
+        """A dry run shows launches that aren't measured yet."""
+        self.suite.run("--benchmarks=halo", "--runs=2")
+        first, step = self.suite.run("--dry-run", "--benchmarks=halo", "--runs=3").stdout.splitlines()
+        assert first.startswith("# 3 launches: ") and ", 2 of them measured before: about " in first, first
+        assert step.startswith("3\thalo\t")
+
+    def test_complete(self):
+        """Only a suite with all of its launches is marked so."""
+        for options, is_complete in ((["--runs=1"], True), (["--runs=2", "--budget=1"], False)):
+            self.suite.run("--benchmarks=halo", *options)
+            assert os.path.exists(self.suite.of_suite("complete")) == is_complete, options
 
     def test_half_a_record(self):
         """A full disk cuts off a record; the next doesn't continue it."""

@@ -265,6 +265,14 @@ class Outcomes(virtual.Test):
             outcome = "crash ({})".format(name) if name else "crash" if name == "" else None
             self.assertEqual(trial_launches.crash_of(status, text), outcome)
 
+    def test_words(self):
+        """A rank's own words count, whatever signals the launcher sent to other ranks."""
+        killed = "\nTERMINATED WITH THE EXIT STRING: Killed (signal 9)"
+        for status, text, outcome in ((9, "pingpong: --memory=device: use host" + killed, "refused"),
+                                      (9, "commcost: rank 0: no memory" + killed, "failed"),
+                                      (2, "", "refused"), (1, "", "failed")):
+            self.assertEqual(trial_launches.outcome_of(status, False, "failed", text), outcome, text)
+
     def test_complete(self):
         """A result that is whole counts, whatever came after it."""
         self.assertEqual(trial_launches.outcome_of(139, False, "done", "signal 11"), "works")
