@@ -64,7 +64,7 @@ static void count_calls(int communicator, enum operation_kind kind, int64_t call
 
 /* By kind, then by communicator (MPI's own first, then by name, whatever their numbers and
    identities are), then in the order of functions.def. The snapshot's length is that of the longest
-   one. */
+   one. Members that differ are unknown. */
 TEST(merged_rows_are_sorted)
 {
     communicators[1].order = 0;
@@ -74,14 +74,15 @@ TEST(merged_rows_are_sorted)
         (struct communicator){.identity = 9, .name = "a", .members = "1", .order = 2};
     communicators[4] =
         (struct communicator){.identity = 7, .name = "a", .members = "0", .order = 2};
-    communicators[5] =
-        (struct communicator){.identity = 6, .name = "z", .members = "0", .order = 1};
+    communicators[5] = (struct communicator){.identity = 6, .name = "z", .order = 1};
+    snprintf(communicators[5].members, sizeof communicators[5].members, "%d", rank);
     for (int i = 5; i > 0; i--) {
         count_calls(i, OPERATION_Barrier, 1);
         count_calls(i, OPERATION_Irecv, 1);
         count_calls(i, OPERATION_Send, i);
     }
     snapshot.asked = (MPIX_Monitor){.profile = 1, .pttopt = 1, .coll = 1};
+    snapshot.cases[MPIX_MONITOR_WARNING_UNTRACKED] = 1;
     if (rank == ranks - 1)
         snapshot.end_ticks += TICKS_A_SECOND;
     struct rows rows;
@@ -90,6 +91,7 @@ TEST(merged_rows_are_sorted)
     assert_true(made && good);
     assert_near(rows.seconds, rank == 0 || rank == ranks - 1 ? 3.0 : 2.0, 1e-12);
     const int merged = rank == 0 ? ranks : 1;
+    assert_int_equal(rows.cases[MPIX_MONITOR_WARNING_UNTRACKED], merged);
     static const int64_t sends[] = {1, 5, 4, 3, 2};
     assert_int_equal(rows.count, 15);
     for (int i = 0; i < 5; i++) {
@@ -99,6 +101,8 @@ TEST(merged_rows_are_sorted)
         assert_string_equal(rows.rows[10 + i].row.kind, "coll");
         assert_string_equal(rows.rows[10 + i].row.comm, rows.rows[2 * i].row.comm);
     }
+    assert_string_equal(rows.rows[0].row.members, "0-9");
+    assert_string_equal(rows.rows[2].row.members, merged > 1 ? "NA" : communicators[5].members);
     rows_free(&rows);
 }
 

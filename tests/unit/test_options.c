@@ -442,6 +442,31 @@ TEST(values_and_sources_arrive_on_other_ranks)
     bc_options_free(&other.options);
 }
 
+static bool decodes(const char *text, size_t length)
+{
+    struct fixture other;
+    set_up_fixture(&other);
+    char *const own = malloc(length + 1);
+    assert_non_null(own);
+    memcpy(own, text, length);
+    const bool good = bc_options_decode(&other.options, own, length);
+    bc_options_free(&other.options);
+    return good;
+}
+
+TEST(texts_of_other_tables_are_refused)
+{
+    struct fixture *const f = *state;
+    assert_true(parse(f, WORDS("--flag", "--text=some words")));
+    struct bc_text text = bc_options_encode(&f->options);
+    assert_true(decodes(text.start, text.length));
+    for (size_t at = 0; at < text.length; at += strlen(text.start + at) + 1)
+        assert_false(decodes(text.start, at));
+    bc_text_append(&text, "0%c", '\0');
+    assert_false(decodes(text.start, text.length));
+    free(text.start);
+}
+
 /* ---- values as text -------------------------------------------------------------------------- */
 
 TEST(formatted_values_parse_back)

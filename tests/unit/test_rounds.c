@@ -269,6 +269,20 @@ TEST(missed_rounds_are_taken_again)
     }
 }
 
+/* The missed rounds of a visit are not used in the next one. */
+TEST(misses_stay_in_their_visit)
+{
+    struct loop late = {.ns = steady, .late_every = 3}, on_time = {.ns = steady};
+    struct bc_plan plan = fixed_plan(30);
+    run.window = window;
+    plan.retakes = 1000;
+    plan.grace_rounds = 3;
+    take_plan(&late, 1, &plan);
+    plan.deadline_s = bc_elapsed_s() - 1.0;
+    take_plan(&on_time, 1, &plan);
+    assert_int_equal(store.samples.count, on_root(31));
+}
+
 /* A plan that adds keeps the samples and the missed rounds of the visit; without time it takes
    none. */
 TEST(plans_add)
@@ -532,6 +546,16 @@ TEST(rows_keep_to_the_time)
         assert_true(loop.took_s > 2.0 * 0.98 && loop.took_s < 2.0 * 1.02);
         assert_true(searches || (share > 0.08 && share < 0.12));
     }
+}
+
+/* If all starts are late, one of them counts. */
+TEST(late_starts_are_better_than_none)
+{
+    struct loop loop = {.ns = steady, .late_every = 1};
+    run.window = window;
+    take_row(&loop, &in_tens, 0.0);
+    assert_int_equal(store.samples.count, on_root(1));
+    assert_int_equal(store.singles.count, on_root(1));
 }
 
 /* Ranks don't wait for a rank that takes no part, here for a second in each round, except in a
