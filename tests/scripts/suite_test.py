@@ -14,7 +14,7 @@ import time
 from case import Case, call, each, in_full, within
 from commands import command
 from commcost import system
-from commcost.suite import processor_count
+from commcost.suite import launch_options, processor_count
 from commcost.suite.launch_processes import left_behind
 from commcost.suite.suite_plan import read_list
 from mounts import enter_own_mounts
@@ -609,6 +609,16 @@ exec "$@" """))
         for options, is_complete in ((["--runs=1"], True), (["--runs=2", "--budget=1"], False)):
             self.suite.run("--benchmarks=halo", *options)
             assert os.path.exists(self.suite.of_suite("complete")) == is_complete, options
+
+    def test_same_second(self):
+        """Suites that begin in one second have a folder each."""
+        self.replace(launch_options, "TOP", str(self.suite.folder))
+        self.replace(time, "strftime", lambda *_: "now")
+        for name in ("now", "now-2", "now-3"):
+            done = command("suite", f"--build={self.suite.build}", "--launcher=mpirun", "--benchmarks=halo", "--runs=1",
+                           environment=self.suite.environment)
+            assert f"Results: {self.suite.folder}/results/{name}\n" in done.stderr, done.stderr
+            assert os.path.exists(self.suite.folder / "results" / name / "halo.tsv")
 
     def test_half_a_record(self):
         """A full disk cuts off a record; the next doesn't continue it."""
