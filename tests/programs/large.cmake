@@ -7,7 +7,7 @@ add_library(few_counts OBJECT ${PROJECT_SOURCE_DIR}/common/mpi/large_count.c
             ${PROJECT_SOURCE_DIR}/common/coarray/coarray.c)
 target_link_libraries(few_counts PUBLIC commcost_settings)
 target_compile_definitions(few_counts PUBLIC BC_COUNT_MAX=1000)
-add_library(few_counts_operations OBJECT ${PROJECT_SOURCE_DIR}/common/operations/operation.c)
+add_library(few_counts_operations OBJECT ${PROJECT_SOURCE_DIR}/common/operations/counts.c)
 target_link_libraries(few_counts_operations PUBLIC few_counts)
 set_target_properties(few_counts few_counts_operations PROPERTIES EXPORT_COMPILE_COMMANDS OFF)
 
@@ -33,6 +33,6 @@ foreach(program IN ITEMS mpi_overhead msgrate msgrate_rma pingpong halo)
   few_counts_program(${program})
 endforeach()
 
-commcost_unittest(large_few_counts few_counts_test.py large 240)
+commcost_unittest(large_few_counts few_counts_test.py large 600)
 commcost_unittest(large_usage large_usage_test.py large 240)
 commcost_unittest(large_really large_test.py large 3600)
