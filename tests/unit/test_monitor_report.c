@@ -5,6 +5,7 @@
 #include "ranks.h"
 #include "streams.h"
 
+#include "monitor/lib/count/own_comm.h"
 #include "monitor/lib/count/inside.h"
 #include "monitor/lib/report/gather.h"
 #include "monitor/lib/report/report.h"
@@ -463,6 +464,17 @@ TEST(without_memory_nothing_is_written)
     rows_free(&rows);
     assert_int_equal(code, MPIX_MONITOR_ERR_MEMORY);
     assert_string_equal(text, "before\n");
+}
+
+/* MPI_COMM_WORLD's errors are fatal, those of the monitor's own communicators are not. */
+TEST(errors_on_own_communicators_return)
+{
+    int own_rank = MPI_PROC_NULL;
+    MPI_Comm own = own_comm_make(MPI_COMM_WORLD);
+    MPI_Comm_rank(own, &own_rank);
+    assert_int_equal(own_rank, rank);
+    assert_true(MPI_Comm_call_errhandler(own, MPI_ERR_WIN) == MPI_SUCCESS);
+    MPI_Comm_free(&own);
 }
 
 const struct test_program test_program = {
