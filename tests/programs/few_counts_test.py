@@ -1,6 +1,7 @@
 """Every benchmark with its data checked, built so that more than 1000 elements are beyond what an
 int counts: derived datatypes and MPI-4's large counts at sizes that any machine has."""
 
+import pathlib
 import re
 
 from case import Case, each
@@ -40,6 +41,14 @@ class FewCounts(Case):
                             "--validation-steps=0")
         assert int(rows[0]["elements"]) == first
         assert int(rows[-1]["elements"]) == last
+
+    def test_sources(self):
+        """All sources of common/ that use the limit are compiled with it."""
+        top = pathlib.Path(__file__).parents[2]
+        compiled = (top / "tests/programs/large.cmake").read_text(encoding="utf-8")
+        for source in top.glob("common/**/*.c"):
+            if "BC_COUNT_MAX" in source.read_text(encoding="utf-8"):
+                self.assertIn(f"/{source.relative_to(top)}", compiled)
 
     @each("collective", BY_DATATYPES)
     def test_overlap_by_datatypes(self, collective):
