@@ -548,16 +548,6 @@ TEST(rows_keep_to_the_time)
     }
 }
 
-/* If all starts are late, one of them counts. */
-TEST(late_starts_are_better_than_none)
-{
-    struct loop loop = {.ns = steady, .late_every = 1};
-    run.window = window;
-    take_row(&loop, &in_tens, 0.0);
-    assert_int_equal(store.samples.count, on_root(1));
-    assert_int_equal(store.singles.count, on_root(1));
-}
-
 /* Ranks don't wait for a rank that takes no part, here for a second in each round, except in a
    window. Its start and end don't count. */
 TEST(ranks_without_a_part)
