@@ -661,6 +661,8 @@ class Page(PlotsCase):
                 continue
             shown = page.rows_of(page.part(name))
             assert len(shown) == len(rows), name
+            summary = text_of(page.part(name).getElementsByTagName("summary")[0])
+            assert re.search(f": {len(rows)} rows?$", summary), summary
             for row, cells in zip(rows, shown):
                 values = dict(zip(columns, map(str, row)))
                 for column, text in cells.items():
