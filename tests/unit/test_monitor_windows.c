@@ -191,9 +191,17 @@ static int neighbours(int communicator, int kind)
 
 TEST(destinations_are_told_apart)
 {
-    static const int keys[][3] = {
-        {1, 2, 3}, {0, 2, 3}, {1, 0, 3}, {1, 2, 0},
-        {2, 1, 3}, {3, 2, 1}, {0, 0, 0}, {COMMUNICATORS_MAX - 1, OPERATIONS - 1, 0x7fffffff}};
+    static const int keys[][3] = {{1, 2, 3},
+                                  {0, 2, 3},
+                                  {1, 0, 3},
+                                  {1, 2, 0},
+                                  {2, 1, 3},
+                                  {3, 2, 1},
+                                  {0, 0, 0},
+                                  {1, 3, 3},
+                                  {1, 2, 0x10003},
+                                  {0, 66, 3},
+                                  {COMMUNICATORS_MAX - 1, OPERATIONS - 1, 0x7fffffff}};
     for (size_t i = 0; i < COUNT(keys); i++)
         assert_false(sends_again(keys[i][0], keys[i][1], keys[i][2], 1));
     for (size_t i = 0; i < COUNT(keys); i++)
@@ -210,6 +218,7 @@ TEST(destinations_without_room)
     assert_int_equal(neighbours(1, 2), DESTINATIONS_MAX);
     assert_false(sends_again(1, 2, 0, 2));
     assert_true(sends_again(1, 2, 0, 2));
+    assert_int_equal(neighbours(1, 2), DESTINATIONS_MAX);
 }
 
 const struct test_program test_program = {.before_each = set_up, .after_each = tear_down};
