@@ -156,9 +156,9 @@ def one_of_several(can_fail_in_waitall):
 
 # ---- one-sided operations ------------------------------------------------------------------------
 
-PUTS, SNAPSHOTS = (1 << 16) + 1000, 5
-# Puts that are kept one by one, together more than there is room for.
-SNAPSHOT_OF_PUTS = "begin b profile pttopt timeout=1e9; Put win *{}; drop b; ".format(PUTS // SNAPSHOTS)
+PUTS, SNAPSHOTS = (1 << 16) + 1000, 6
+# Puts that are kept one by one. There is no room for those of the last snapshot, unless the others gave up theirs.
+SNAPSHOT_OF_PUTS = "begin b profile pttopt timeout=1e9; Put win *{}; drop b; ".format(PUTS // (SNAPSHOTS - 1))
 OVERLAPPING = """0: begin a; Put 1 win; Put 1 win; begin c; Put 10 win; end a; Put 100 win; begin d; Win_flush win
         0: end c; end d"""
 OF_OVERLAPPING = {"a": {"one Put": puts(1, 1, 10, done=0)}, "c": {"one Put": puts(10, 100)}}
@@ -198,7 +198,8 @@ WINDOWS = [
     Script("puts of several snapshots", "0: {}Win_flush win\n{}".format(SNAPSHOT_OF_PUTS * SNAPSHOTS, OVERLAPPING),
            OF_OVERLAPPING),
     Script("puts of several snapshots inside one", "0: begin a; {}end a".format(
-        (SNAPSHOT_OF_PUTS + "Win_flush win; ") * SNAPSHOTS), {"a": {"one Put": sent(PUTS // SNAPSHOTS * SNAPSHOTS, 1)}}),
+        (SNAPSHOT_OF_PUTS + "Win_flush win; ") * SNAPSHOTS), {
+            "a": {"one Put": sent(PUTS // (SNAPSHOTS - 1) * SNAPSHOTS, 1)}}),
     # Their freeing ends what is in flight, and their handle is used again.
     Script("windows freed", "begin a\n" + "".join("""
         Win_allocate {0} +brief; .Win_fence brief
