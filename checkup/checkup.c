@@ -20,6 +20,7 @@
 #include "checkup/checkup.h"
 #include "checkup/facts.h"
 #include "checkup/warnings.h"
+#include "common/job/metadata.h"
 #include "common/memory/allocate.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
@@ -248,6 +249,10 @@ static void open_checkup(struct checkup *checkup, struct bc_run *run, struct bc_
     const int full = first_full_node(job);
     checkup->run = run;
     checkup_add_fact(facts, "node", "", "MPI_Comm_split_type", "%d", job->node);
+    int level;
+    BC_MPI(MPI_Query_thread(&level));
+    checkup_add_fact(facts, "thread_level", "", "MPI_Query_thread", "%s",
+                     bc_thread_level_name(level));
     checkup_add_neighbour_facts(facts, job);
     if (job->node_rank == 0)
         checkup_add_node_facts(facts);

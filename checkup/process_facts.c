@@ -114,9 +114,14 @@ static void add_processor_facts(struct bc_text *facts)
     add_numa_nodes(facts);
     struct bc_quotas quotas;
     bc_quotas_read(&quotas);
-    for (int64_t i = 0; i < quotas.count; i++)
-        checkup_add_fact(facts, "cpu_quota", "processors", bc_quota_file(&quotas.of[i]), "%.4g",
-                         quotas.of[i].processors);
+    for (int64_t i = 0; i < quotas.count; i++) {
+        const struct bc_quota *const quota = &quotas.of[i];
+        checkup_add_fact(facts, "cpu_quota", "processors", bc_quota_file(quota), "%.4g",
+                         quota->processors);
+        if (quota->throttled >= 0)
+            checkup_add_fact(facts, "throttled_periods", "", "cpu.stat", "%lld",
+                             (long long)quota->throttled);
+    }
 }
 
 /* ---- limits and isolation -------------------------------------------------------------------- */

@@ -156,12 +156,14 @@ static void add_quota(const char *folder, int version, void *context)
                                  bc_system_numbers(&us[1], 1, "", "%s/cpu.cfs_period_us", folder);
     if (!known || us[0] <= 0 || us[1] <= 0 || stat(folder, &status) != 0)
         return;
-    const struct bc_quota quota = {
+    struct bc_quota quota = {
         .device = status.st_dev,
         .group = status.st_ino,
         .processors = (double)us[0] / (double)us[1],
         .version = version,
+        .throttled = -1,
     };
+    (void)bc_system_numbers(&quota.throttled, 1, "nr_throttled ", "%s/cpu.stat", folder);
     if (quotas->count < BC_QUOTAS_MAX && !has(quotas, &quota))
         quotas->of[quotas->count++] = quota;
 }

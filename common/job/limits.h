@@ -43,6 +43,8 @@ struct bc_quota {
     uint64_t device, group; /* device and inode of the group's folder, whatever its path */
     double processors;      /* processor time per wall-clock time */
     int64_t version;        /* of control groups: 1 or 2 */
+    int64_t
+        throttled; /* periods of the quota so far in which processes had to wait; -1: not known */
 };
 
 /* The quotas that bound a process, from the innermost group outwards. With more than BC_QUOTAS_MAX

@@ -51,7 +51,7 @@ void bc_metadata_write_program(struct bc_output *output, const char *benchmark, 
     bc_output_meta(output, "compiler_flags", "%s", COMMCOST_COMPILER_FLAGS);
 }
 
-static const char *thread_level_name(int level)
+const char *bc_thread_level_name(int level)
 {
     return level == MPI_THREAD_SINGLE       ? "MPI_THREAD_SINGLE"
            : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
@@ -168,7 +168,7 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int t
         return;
     write_library(output);
     write_mpi_variables(output);
-    bc_output_meta(output, "thread_level", "%s", thread_level_name(thread_level));
+    bc_output_meta(output, "thread_level", "%s", bc_thread_level_name(thread_level));
     bc_output_meta(output, "ranks", "%d", job->ranks);
     bc_output_meta(output, "nodes", "%d", job->nodes);
     if (job->min_per_node == job->max_per_node)

@@ -9,6 +9,9 @@
 void bc_metadata_write_program(struct bc_output *output, const char *benchmark, int argc,
                                char *const *argv);
 
+/* Returns the name of a level of MPI_Init_thread. */
+const char *bc_thread_level_name(int level);
+
 /* Names beginnings of variables, such as "A= B=", that a result is to confirm. */
 #define BC_VARIABLES "COMMCOST_VARIABLES"
 

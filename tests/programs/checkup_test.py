@@ -7,6 +7,7 @@ so no outcome depends on how busy the machine is; only Variables measures.
 import itertools
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -128,6 +129,14 @@ class Cores(CheckupCase):
         self.assertEqual(1, self.checkup(FACTS_ONLY, before=["sh", "-c", enter, "sh", folder]))
         self.assert_only("Cores", r"^a quota of 1\.5 processors for 2 ranks of ")
 
+    def test_throttled(self):
+        """The fact: a process that takes more than its quota waits for the next period, however busy the machine is."""
+        folder = group_with_quota(5000)
+        self.addCleanup(os.rmdir, folder)
+        script = 'echo $$ > "$1/cgroup.procs"; i=0; while [ "$i" -lt 100000 ]; do i=$((i + 1)); done; exec "$2" --facts'
+        done = call(["sh", "-c", script, "sh", folder, self.built("checkup/checkup")])
+        throttled = re.search("(?m)^throttled_periods\t([0-9]+)", done.stdout)
+        assert throttled and int(throttled.group(1)) > 0, done.stdout
 
     @needs_namespaces("--mount")
     @unittest.skipUnless("\n0::" in "\n" + read("/proc/self/cgroup"), "no control groups of version 2")
@@ -322,7 +331,7 @@ HARMLESS = {"UCX_MEMTYPE_CACHE": "n", "UCX_WARN_UNUSED_ENV_VARS": "n", "UCX_HAND
 
 
 class Transports(CheckupCase):
-    """What the library reports of its transports."""
+    """Transports as the library reports them."""
 
     def test_tcp_within_a_node(self):
         name = "OMPI_MCA_btl" if self.launcher.is_openmpi else "UCX_TLS"
