@@ -621,6 +621,7 @@ class Forms(CostCase):
         self.made.write_results("iallreduce", gain_cells(8, 50, 20, 1))
         self.assertEqual(self.made.start().stdout, PAGE.replace("RESULTS", str(self.made.results)))
         rows, said = self.made.table()
+        assert said.splitlines()[-1] == f"# end: {len(rows)} rows, exit 0"
         assert "# run_s: 10.000000000\n# inside_mpi_s: 4.225000000\n# slowest_rank_s: 2.500000000\n" in said
         savings, uncovered = of_kind(rows, "saving"), of_kind(rows, "uncovered")
         assert [(row["change"], row["saved_pct"]) for row in savings] == [("drop-flushes", "5.000"), ("hide", "3.000")]
