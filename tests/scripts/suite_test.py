@@ -645,11 +645,11 @@ exec "$@" """))
         done = self.suite.run("--benchmarks=halo,pingpong", "--runs=2", status=1)
         assert "other programs" in done.stderr
         assert self.suite.files() == before
-        # A folder with something else in it isn't for a self.suite.
+        # A folder with something else in it isn't for a suite.
         self.suite.results = self.suite.folder / "else"
         self.suite.results.mkdir()
         (self.suite.results / "mine.tsv").touch()
-        assert "something else" in self.suite.run(status=1).stderr
+        assert "of another program" in self.suite.run(status=1).stderr
 
     def test_one_at_a_time(self):
         choice = ["--benchmarks=halo", "--runs=1", "--options=all: --rows=3 --pause=1.5"]
