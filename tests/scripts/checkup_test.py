@@ -4,7 +4,7 @@ import random
 
 from case import Case, each
 from commcost.checkup import checkup, checks, experiments
-from commcost.checkup.facts import Facts, Rank, shared_values
+from commcost.result.checkup_facts import Facts, Rank, shared_values
 from commcost.checkup.jobs import Outcome
 from commcost.checkup.transports import Transports, transports_of
 from commcost.result.intervals import Measured

@@ -3,6 +3,6 @@
     checkup        checkup.sh: its options and its output
     checks         conditions on facts, a function a check
     experiments    launches with and without a remedy
-    facts          facts and measurements of a job
     jobs           launches of the program checkup
+    transports     the MPI library's report of its transports
 """

@@ -9,7 +9,7 @@ import sys
 import time
 import typing
 
-from commcost.checkup import checks, experiments, transports
+from commcost.checkup import checks, experiments
 from commcost.checkup.jobs import Jobs, Setting
 from commcost.command import Failure, Parser, UsageError, complain, write_to
 from commcost.suite import launch_options, launchers
@@ -300,8 +300,7 @@ def check_up(options, jobs, output):
     facts = outcome.facts if is_started else jobs.facts_without_mpi()
     judged = checks.Job(facts, ranks, jobs.launcher.name, dict(os.environ))
     if is_started:
-        reporting = jobs.measure(Setting(variables=tuple(transports.REPORTING.items())), experiments.SHORT)
-        judged = judged._replace(transports=transports.transports_of(reporting.text))
+        judged = judged._replace(transports=jobs.transports(experiments.SHORT))
         found = found_by_checks(judged)
         lines = lines_of(found, try_remedies(jobs, found, deadline_s))
         lines = [*well_lines(judged, lines), *lines]

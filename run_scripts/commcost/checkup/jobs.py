@@ -6,7 +6,8 @@ import subprocess
 import tempfile
 import typing
 
-from commcost.checkup.facts import facts_of_result, facts_of_texts
+from commcost.checkup import transports
+from commcost.result.checkup_facts import facts_of_result, facts_of_texts
 from commcost.result.result_reader import ResultError
 from commcost.suite import launch_processes
 from commcost.suite.launchers import Launch
@@ -57,6 +58,11 @@ class Jobs:
             except ResultError:
                 facts = None
         return outcome._replace(facts=facts)
+
+    def transports(self, options=()):
+        """Starts the job so that the library reports its transports."""
+        setting = Setting(variables=tuple(transports.REPORTING.items()))
+        return transports.transports_of(self.measure(setting, options).text)
 
     def facts_without_mpi(self, setting=Setting()):
         """Starts `checkup --facts` in the job: facts also where MPI_Init fails. Each process has a

@@ -6,6 +6,7 @@
     launches          values of each row over launches, for comparisons and the summary
     tables            rows by benchmark, for pictures, reports and costs
     benchmarks        titles and headings of each benchmark
+    checkup_facts     facts and measurements of the check-up
     row_labels        labels of rows
     result_metadata   metadata that may differ between results
     rank_test         statistics over launches

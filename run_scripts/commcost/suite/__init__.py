@@ -8,5 +8,6 @@
     launch_options    options of all scripts that start programs
     launchers         a class a launcher: its words for ranks, hosts, binding
     launch_processes  a launch as a process
+    launch_conditions other programs' load, and facts of the check-up in results
     processor_count   the number of ranks that fit on a machine
 """

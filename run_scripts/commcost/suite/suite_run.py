@@ -6,13 +6,12 @@ import time
 
 from commcost import command
 from commcost.command import Failure, UsageError, say
-from commcost.suite import launch_facts, launch_options, launch_processes, processor_count, suite_folder
+from commcost.suite import launch_conditions, launch_options, launch_processes, suite_folder
 from commcost.suite.suite_folder import WHOLE
 from commcost.suite.suite_options import KEPT, PROGRAM
 from commcost.system import TOP, lines_of, now, quoted, remove, script, shell_command
 from commcost.words import counted, duration_text
 
-LOAD = 0.1  # of the processors' time: from here on quickstart warns of other programs
 BUDGET, JOB_TIME = "the budget", "the job's time"  # reasons to end
 JOB_END_S = 30  # before Slurm ends the job: ending a launch takes 10 s at most, results are merged, the job is requeued
 EXIT_TO_RESUME = 3
@@ -99,10 +98,10 @@ class Suite:
             say(f"This takes about {duration_text(left)}, more than {self.ended_by} of {limit}")
         else:
             say(f"This takes about {duration_text(left)}")
-        if options.essentials and (processor_count.load() or 0) > LOAD:
+        if options.essentials and launch_conditions.is_busy():
             say("Other programs use this machine's processors, so results will be noisy: end them and start again")
         (_, build), launcher = next(iter(options.launchers.items()))
-        self.facts = launch_facts.read_facts(self.folder, build or options.build, launcher, self.job, self.signals)
+        self.facts = launch_conditions.read_facts(self.folder, build or options.build, launcher, self.job, self.signals)
         self._launch_all()
         is_merged = self._merge_all()
         self._write_summary(self.folder.path)
@@ -221,7 +220,7 @@ exec sh {run_suite} \\
             for line in lines_of(log)[-12:]:
                 say("    " + line)
             return
-        launch_facts.add_facts(part, self.facts)
+        launch_conditions.add_facts(part, self.facts)
         os.replace(part, file)
         if result == "wrong":
             say(f"{step.name} found wrong data: see the rows with FAIL in {file}")

@@ -1,16 +1,22 @@
-"""The check-up's facts in the metadata of results: how MPI runs here."""
+"""The conditions of launches: other programs' load, and the check-up's facts, which results have in their metadata."""
 
 import os
 
-from commcost.checkup import facts
+from commcost.result import checkup_facts
 from commcost.result.result_metadata import FACT
 from commcost.result.result_reader import ResultError
-from commcost.suite import launch_processes, launchers
+from commcost.suite import launch_processes, launchers, processor_count
 from commcost.system import remove
 
 PROGRAM = os.path.join("checkup", "checkup")
+LOAD = 0.1  # of the processors' time: from here on quickstart warns of other programs
 LIMIT_S = 30
 SHORT = ("--visits=1", "--max-time=0.01")  # the measurements aren't kept
+
+
+def is_busy():
+    """Returns true if other programs use this machine's processors."""
+    return (processor_count.load() or 0) > LOAD
 
 
 def read_facts(folder, build, launcher, job, signals):
@@ -23,9 +29,10 @@ def read_facts(folder, build, launcher, job, signals):
     remove(result)
     launch_processes.await_end(launch_processes.begin(words, log), LIMIT_S, signals)
     try:
-        return [f"# {FACT}{name}: {value}" for name, value in facts.shared_values(facts.facts_of_result(result))]
+        facts = checkup_facts.facts_of_result(result)
     except ResultError:
         return []
+    return [f"# {FACT}{name}: {value}" for name, value in checkup_facts.shared_values(facts)]
 
 
 def add_facts(path, lines):
