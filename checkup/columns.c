@@ -13,4 +13,5 @@ static const struct bc_column columns[] = {
 
 const struct bc_table checkup_table = {.columns = columns,
                                        .count = sizeof columns / sizeof *columns,
-                                       .main = "rank,host,fact,value,value_lo,value_hi,unit,source"};
+                                       .main =
+                                           "rank,host,fact,value,value_lo,value_hi,unit,source"};
