@@ -1,21 +1,21 @@
 /*
  * Facts that decide how MPI runs here, and a few measurements that show their cost.
  *
- * Method: facts are read before MPI_Init (facts.h) and never judged; run_scripts/checkup.sh does
- * that. `checkup --facts` prints the facts of one process without MPI, so that a job that can't
- * start is explained, too.
+ * Method: facts are read before MPI_Init (facts.h) and not judged: run_scripts/checkup.sh does
+ * that. `checkup --facts` prints the facts of one process without MPI, so that it also explains a
+ * job that can't start.
  *
- * Timed region: on each rank that takes part a batch of repetitions between two readings of the
- * clock (kernel.c): messages of 8 B and 1 MiB there and back, between the first two ranks of a node
- * and between the first ranks of two nodes; copies of 1 MiB on the first two ranks of a node;
- * MPI_Allreduce of 8 B by all ranks. A barrier precedes each batch, and one untimed repetition each
- * batch of several.
+ * Timed region: on each rank that takes part, a batch of repetitions between two readings of the
+ * clock (kernel.c): round trips of 8 B and 1 MiB between the first two ranks of a node and between
+ * the first ranks of two nodes; copies of 1 MiB on the first two ranks of a node; MPI_Allreduce of
+ * 8 B by all ranks. Each batch is preceded by a barrier and, if it has several repetitions, by one
+ * untimed repetition.
  *
- * When and how often: all rows are visited alternately, six times, within 3 s in all. A visit ends
- * when its median is known to 2 % (--precision), or when its time is up.
+ * When and how often: rows are measured alternately, each in six visits, within 3 s in all. A visit
+ * ends when its median is known to 2 % (--precision), or when its time is up.
  *
- * Written: a line a fact and rank, then a line a measurement (columns.c): one way of a message, the
- * bandwidth of the large ones, with an interval over visits.
+ * Written: one line per fact and rank, then one line per measurement (columns.c): latency, or
+ * bandwidth of large messages, with an interval over visits.
  */
 #include "checkup/checkup.h"
 #include "checkup/facts.h"
@@ -36,13 +36,13 @@ enum { SMALL_BYTES = 8, LARGE_BYTES = 1 << 20, HOST_LENGTH = 256 };
 /* The ranks that take part in a measurement. */
 enum ranks { ALL, TWO_OF_A_NODE, TWO_NODES };
 
-/* A measurement: its name is the fact's. */
+/* A measurement, named by its fact. */
 struct kind {
     const char *fact, *unit, *source;
     enum ranks ranks;
     int bytes;
     int64_t (*time)(const struct checkup_kernel *kernel, int64_t repetitions);
-    double ways; /* messages one after the other in a repetition */
+    double ways; /* successive messages in a repetition */
 };
 
 static const struct kind kinds[] = {
@@ -57,16 +57,16 @@ static const struct kind kinds[] = {
 };
 
 struct row {
-    const struct kind *kind; /* NULL: the row of all facts */
+    const struct kind *kind; /* NULL for the row of all facts */
     struct bc_store store;
 };
 
 struct checkup {
     struct bc_run *run;
-    MPI_Comm of_node, of_nodes; /* two ranks of the first node that has two; of two nodes */
-    char *facts;                /* all ranks' facts, one after the other, on rank 0 */
-    char host[HOST_LENGTH];     /* of rank 0, on rank 0 */
-    int *facts_at;              /* where each rank's begin */
+    MPI_Comm of_node, of_nodes; /* two ranks of one node; first ranks of two nodes */
+    char *facts;                /* of all ranks, concatenated; rank 0 */
+    char host[HOST_LENGTH];     /* of rank 0; rank 0 */
+    int *facts_at;              /* start of each rank's facts in `facts` */
     char *send, *receive;       /* LARGE_BYTES each */
 };
 
@@ -98,8 +98,8 @@ static void gather_facts(struct checkup *checkup, const struct bc_text *own)
     free(lengths);
 }
 
-/* Returns the part of `*rest` before `end`, which it replaces, and moves `*rest` behind it; NULL
-   without a part that ends so. */
+/* Splits `*rest` at the first `end`: overwrites it, returns what precedes it, and advances `*rest`
+   past it. Returns NULL if there is no `end`. */
 static char *take_part(char **rest, char end)
 {
     char *const part = *rest, *const at = strchr(part, end);
@@ -110,7 +110,6 @@ static char *take_part(char **rest, char end)
     return part;
 }
 
-/* Writes a row for a line of facts. */
 static void write_fact(const struct checkup *checkup, int rank, const char *host, char *line)
 {
     struct checkup_result result = {.rank = rank, .host = host, .interval = {NAN, NAN}};
@@ -157,8 +156,7 @@ static struct checkup_kernel kernel_of(const struct checkup *checkup, const stru
     return kernel;
 }
 
-/* Batches of at least 20 µs. The max ends the search if a copy takes no time on the clock of a
-   model. */
+/* Batches take at least 20 µs. `max` ends the search if a copy takes no time on a model's clock. */
 static const struct bc_quantities quantities = {.count = 1,
                                                 .clock_readings = 1.0,
                                                 .batching = BC_DOUBLED_BATCHES,
@@ -187,7 +185,7 @@ static void measure(const struct checkup *checkup, struct bc_visit *visit)
     visit->is_precise = bc_store_is_precise(checkup->run, &quantities, &row->store);
 }
 
-/* A time of one way in ns as the row's quantity. */
+/* Converts the time of one way to the unit of the row. */
 static double in_unit(const struct kind *kind, double ns)
 {
     return strcmp(kind->unit, "us") == 0 ? ns / 1e3 : kind->bytes / 1048576.0 / (ns / 1e9);
@@ -215,8 +213,8 @@ static void write_measurement(const struct checkup *checkup, struct row *row)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* The ranks of `comm` whose `color` is 0, in their order; MPI_COMM_NULL for all others. Collective
-   over MPI_COMM_WORLD. */
+/* Returns a communicator of the chosen ranks; MPI_COMM_NULL on all others. Collective over
+   MPI_COMM_WORLD. */
 static MPI_Comm choose_ranks(bool chosen)
 {
     MPI_Comm comm;
@@ -224,7 +222,7 @@ static MPI_Comm choose_ranks(bool chosen)
     return comm;
 }
 
-/* The first node with two ranks or more; -1: none. Collective. */
+/* Returns the first node with at least two ranks, or -1 if there is none. Collective. */
 static int first_full_node(const struct bc_job *job)
 {
     int node = job->node_ranks >= 2 ? job->node : job->nodes;
@@ -286,7 +284,7 @@ const struct bc_program checkup_program = {
     .budget_s = 3.0,
 };
 
-/* `checkup --facts`: the facts of this process and its node on stdout. */
+/* Prints the facts of this process and its node (`checkup --facts`). */
 static int print_facts(void)
 {
     struct bc_text facts = {0};

@@ -12,10 +12,10 @@
 /* A row of the result: a fact of a rank, or a measurement. */
 struct checkup_result {
     int rank;                    /* of MPI_COMM_WORLD */
-    const char *host;            /* of this rank */
+    const char *host;            /* of the rank */
     const char *fact;            /* name */
     const char *value;           /* as text */
-    struct bc_interval interval; /* of a measurement; NAN: of a fact */
+    struct bc_interval interval; /* of a measurement; NAN for a fact */
     const char *unit, *source;
 };
 
@@ -23,15 +23,15 @@ extern const struct bc_table checkup_table;
 
 /* The timed operation of a measurement, as a rank sees it. */
 struct checkup_kernel {
-    MPI_Comm comm; /* of the ranks that take part; MPI_COMM_NULL: this one doesn't */
-    int partner;   /* in comm, of messages */
-    bool is_first; /* sends first */
+    MPI_Comm comm; /* of the ranks that take part; MPI_COMM_NULL on others */
+    int partner;   /* of messages; rank in comm */
+    bool is_first; /* this rank sends first */
     int bytes;     /* of a message, a copy, or an operand */
     char *send, *receive;
 };
 
-/* Times `repetitions` messages there and back, copies, or allreduces (MPI_BYTE, MPI_BOR). Returns
-   the time of all, in ns on bc_now_ns(). Collective over kernel->comm, but copies: local. */
+/* Time `repetitions` round trips, copies, or allreduces (MPI_BYTE, MPI_BOR). Return the total time
+   in ns. Collective over kernel->comm, except for copies, which are local. */
 int64_t checkup_time_messages(const struct checkup_kernel *kernel, int64_t repetitions);
 int64_t checkup_time_copies(const struct checkup_kernel *kernel, int64_t repetitions);
 int64_t checkup_time_allreduces(const struct checkup_kernel *kernel, int64_t repetitions);

@@ -17,7 +17,7 @@ static inline void receive_message(const struct checkup_kernel *k)
     BC_MPI(MPI_Recv(k->receive, k->bytes, MPI_BYTE, k->partner, TAG, k->comm, MPI_STATUS_IGNORE));
 }
 
-/* The first rank's part of checkup_time_messages. */
+/* Times messages on the first rank (checkup_time_messages). */
 static int64_t time_sends_first(const struct checkup_kernel *k, int64_t repetitions)
 {
     const int64_t start_ns = bc_now_ns();
@@ -48,7 +48,7 @@ int64_t checkup_time_copies(const struct checkup_kernel *k, int64_t repetitions)
     const int64_t start_ns = bc_now_ns();
     for (int64_t i = 0; i < repetitions; i++) {
         memcpy(k->receive, k->send, (size_t)k->bytes);
-        __asm__ volatile("" : : "r"(k->receive) : "memory"); /* the copy is needed */
+        __asm__ volatile("" : : "r"(k->receive) : "memory"); /* keeps the copy */
     }
     return bc_now_ns() - start_ns;
 }

@@ -9,8 +9,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Where a process's nonce lies. In another PID namespace the pid is another process's, so the nonce
-   must arrive. */
+/* Location of a process's nonce. In a different PID namespace the pid is of another process, so the
+   nonce must arrive. */
 struct nonce_place {
     void *address;
     int64_t pid;
@@ -41,5 +41,5 @@ void checkup_add_neighbour_facts(struct bc_text *facts, const struct bc_job *job
                         sizeof next, MPI_BYTE, (job->node_rank + 1) % job->node_ranks, 0,
                         job->node_comm, MPI_STATUS_IGNORE));
     checkup_add_fact(facts, "neighbour_memory", "", "process_vm_readv", "%s", read_nonce(&next));
-    BC_MPI(MPI_Barrier(job->node_comm)); /* until all have read */
+    BC_MPI(MPI_Barrier(job->node_comm)); /* keeps nonces in place until all have read */
 }

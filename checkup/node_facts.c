@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Room for the names of facts and the paths of their files; a longer one is cut, so it isn't
-   found. */
+/* Max length of a fact's name; a longer one is cut, so it isn't found. */
 enum { NAME_SIZE = 128 };
 
 static void print(char *text, size_t size, const char *format, ...)
@@ -25,7 +24,7 @@ static void print(char *text, size_t size, const char *format, ...)
     va_end(arguments);
 }
 
-/* Appends the fact PREFIX.NAME, the first line of a file of a folder, if there is one. */
+/* Appends the fact PREFIX.NAME, the first line of a file, if the file exists. */
 static void add_file(struct bc_text *facts, const char *prefix, const char *name, const char *unit,
                      const char *folder, const char *file)
 {
@@ -42,7 +41,7 @@ static void add_file(struct bc_text *facts, const char *prefix, const char *name
     fclose(stream);
 }
 
-/* Calls `add` with each entry of a folder, in the order of names. */
+/* Calls `add` with each entry of a folder, sorted by name. */
 static void visit_entries(const char *folder, struct bc_text *facts,
                           void (*add)(struct bc_text *facts, const char *folder, const char *name))
 {
@@ -66,7 +65,7 @@ static bool exists(const char *folder, const char *file)
     return access(path, F_OK) == 0;
 }
 
-/* An interface that has a device is a physical one, also in a virtual machine. */
+/* Adds the facts of an interface. One that has a device is physical, also in a virtual machine. */
 static void add_interface(struct bc_text *facts, const char *parent, const char *name)
 {
     char folder[PATH_MAX], prefix[NAME_SIZE], whole[NAME_SIZE];

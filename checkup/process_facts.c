@@ -37,7 +37,7 @@ void checkup_add_fact(struct bc_text *facts, const char *name, const char *unit,
 
 /* ---- launcher -------------------------------------------------------------------------------- */
 
-/* The variables by which launchers tell a process its place: all have numbers. */
+/* Appends the variables in which launchers pass a rank or a size. All values are numbers. */
 static void add_launcher_facts(struct bc_text *facts)
 {
     static const char *const variables[] = {"PMI_RANK",
@@ -60,7 +60,7 @@ static void add_launcher_facts(struct bc_text *facts)
 
 /* ---- processors and memory ------------------------------------------------------------------- */
 
-/* Processors as ranges, "0-3,8". */
+/* Appends processors as ranges, "0-3,8". */
 static void add_processors(struct bc_text *facts, const char *name, const char *source,
                            const struct bc_processors *set)
 {
@@ -77,7 +77,7 @@ static void add_processors(struct bc_text *facts, const char *name, const char *
     free(members);
 }
 
-/* The NUMA nodes of this processor and of memory that this process touched. */
+/* Appends the NUMA nodes of this processor and of memory that this process touched. */
 static void add_numa_nodes(struct bc_text *facts)
 {
     unsigned processor = 0, node = 0;
@@ -136,7 +136,7 @@ static void add_limit(struct bc_text *facts, const char *name, const struct rlim
                          (unsigned long long)limit->rlim_cur);
 }
 
-/* Namespaces by their inode numbers: processes with equal numbers share one. */
+/* Appends namespaces by inode number: processes with equal numbers share one. */
 static void add_isolation_facts(struct bc_text *facts)
 {
     static const char *const namespaces[] = {"pid", "ipc", "user", "net", "mnt"};
@@ -171,7 +171,7 @@ static void add_isolation_facts(struct bc_text *facts)
 
 /* ---- the MPI library ------------------------------------------------------------------------- */
 
-/* The file that a function lies in. */
+/* Appends the file that MPI_Init is loaded from. */
 static void add_library_file(struct bc_text *facts)
 {
     Dl_info info;

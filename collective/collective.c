@@ -4,18 +4,18 @@
  *
  * Timed region: one call on each rank, between two readings of the clock (kernel.c). All ranks
  * start it at an agreed moment (common/sync_clock/start_window.h), or with --start=barrier after a
- * barrier. All ranks have left a call before the next one starts. A sample is the
- * time from the first start to the last end. The mean and the spread of the ranks' own times are
- * further quantities. With buffers on a device each round also times the staged counterpart: copy
- * to pinned memory, call, copy back.
+ * barrier, once all have left the previous call. A sample is the time from the first start to the
+ * last end. The mean and the spread of the ranks' own times are also recorded. With buffers on a
+ * device each round also times the staged counterpart: copy to pinned memory, call, copy back.
  *
- * When: a row is an operation and a size. All rows are visited alternately, in new buffers.
+ * When: a row is an operation and a size. Rows are measured alternately, each in several visits
+ * with new buffers.
  *
- * How often: six visits a row, up to twelve if the row isn't precise and there is time (15 s a
+ * How often: six visits per row, up to twelve if the row isn't precise and time is left (15 s per
  * run). A limited number of rounds in which a rank started late are repeated. A visit ends when its
  * median is known to 2 % (--precision), or when its time is up.
  *
- * Written: a line a row after its last visit (columns.c): the mean of the visits' medians.
+ * Written: one line per row, after its last visit (columns.c): the mean of the visits' medians.
  *
  * Sources: Worsch, Reussner and Augustin, "On Benchmarking Collective MPI Operations", EuroPVM/MPI
  * 2002 (windows, no pipelining); Hunold and Carpen-Amarie, "Reproducible MPI Benchmarking is Still
@@ -30,7 +30,8 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Adds a row for each size of an operation and a type, but one row if the operation has no data. */
+/* Adds a row for each size of an operation and a type, or a single row if the operation has no
+   data. */
 static void list_sizes(const struct collective *collective, const struct op_kind *kind,
                        enum op_type type)
 {
@@ -52,7 +53,7 @@ static void list_sizes(const struct collective *collective, const struct op_kind
     }
 }
 
-/* Adds all rows. An operation without data has one row, not one for each type. */
+/* Adds all rows. An operation without data has one row for all types. */
 static void list_rows(const struct collective *collective)
 {
     const struct collective_parameters *const p = &collective->parameters;
@@ -118,8 +119,8 @@ static void verify(const struct collective *collective, struct collective_row *r
         row->wrong++;
 }
 
-/* Stores the mean and the spread of the ranks' own times, on rank 0, each with the cost of a clock
-   reading, which rounds subtract. */
+/* Stores the mean and the spread of the ranks' own times on rank 0. Both include the cost of a
+   clock reading, which rounds subtract. */
 static void store_own_times(const struct bc_run *run, struct bc_round *round, double own_ns)
 {
     double ends[2] = {own_ns, -own_ns}, sum_ns = 0.0;

@@ -26,8 +26,8 @@ extern const struct collective_parameters collective_default_parameters;
 enum { COLLECTIVE_OPTIONS = 9 };
 extern const struct bc_option collective_options[COLLECTIVE_OPTIONS];
 
-/* Reads the words of options of a state that begins with the parameters, and checks them against
-   ranks and memory. */
+/* Parse the option texts of a state that begins with the parameters, and check them against ranks
+   and memory. */
 bool collective_complete(void *state, struct bc_error *error);
 bool collective_fit(void *state, struct bc_run *run, struct bc_error *error);
 
@@ -44,19 +44,18 @@ const char *collective_kind_name(int i);
 bool collective_is_rooted(const struct op_kind *kind);
 bool collective_reduces(const struct op_kind *kind);
 
-/* Returns the reason for having no rows of an operation; NULL: there are rows. Local, the same on
-   all ranks. */
+/* Returns why an operation has no rows, or NULL if it has any. Local, the same on all ranks. */
 const char *collective_why_missing(const struct op_kind *kind,
                                    const struct collective_parameters *p);
 
-/* Returns the limit that blocks of `bytes` bytes exceed; NULL: they fit. Local, the same on all
-   ranks. */
+/* Returns the limit that blocks of `bytes` bytes exceed, or NULL if they fit. Local, the same on
+   all ranks. */
 const char *collective_why_too_large(const struct op_kind *kind, enum op_type type, int64_t bytes,
                                      const struct collective_parameters *p,
                                      const struct bc_run *run);
 
-/* Returns the bytes on a rank's device for the buffers of the operation that needs most. Local, the
-   same on all ranks. */
+/* Returns the bytes of device memory that a rank needs for the largest operation. Local, the same
+   on all ranks. */
 double collective_device_bytes(const struct collective_parameters *p, const struct bc_run *run);
 
 /* ---- the timed region (kernel.c) ------------------------------------------------------------- */
@@ -70,16 +69,16 @@ struct bc_span collective_time_staged(struct op_instance *operation, struct op_i
 /* ---- a row (row.c, columns.c) ---------------------------------------------------------------- */
 
 struct collective {
-    struct collective_parameters parameters; /* first: options are read into it */
+    struct collective_parameters parameters; /* first member: options are read into it */
     struct bc_run *run;
-    struct bc_device *device; /* NULL: all buffers lie in host memory */
+    struct bc_device *device; /* NULL if all buffers are in host memory */
 };
 
 /* The quantities of a round. */
 enum collective_quantity {
     COLLECTIVE_TIME,   /* from the first start to the last end */
     COLLECTIVE_OWN,    /* the mean of the ranks' own times */
-    COLLECTIVE_SKEW,   /* the longest own time less the shortest */
+    COLLECTIVE_SKEW,   /* the longest minus the shortest own time */
     COLLECTIVE_STAGED, /* COLLECTIVE_TIME of the staged counterpart, if there is one */
     COLLECTIVE_QUANTITIES
 };
@@ -94,8 +93,8 @@ struct collective_row {
     int64_t elements;
     double size_bytes; /* of a block; the mean if blocks differ */
     struct bc_store store;
-    int64_t operations; /* so far, with those of the warm-up */
-    int64_t wrong;      /* operations with wrong data, on this rank */
+    int64_t operations; /* so far, including warm-up */
+    int64_t wrong;      /* operations with wrong data on this rank */
 };
 
 /* Times are in ns, those of rank 0. */
@@ -106,14 +105,14 @@ struct collective_result {
     double size_bytes;
     struct bc_summary time, own, skew;
     const char *buffers;
-    struct bc_staged staged; /* if buffers lie on a device */
+    struct bc_staged staged; /* if buffers are on a device */
     const char *check;
     struct bc_outcome outcome;
 };
 
-/* Returns the table of the run's options. Local. */
+/* Returns the table for the run's options. Local. */
 const struct bc_table *collective_table(const struct collective *collective);
 
-/* Makes the result of all visits, on rank 0, and frees the samples. Collective. */
+/* Computes the result of all visits on rank 0, and frees the samples. Collective. */
 void collective_conclude(const struct collective *collective, struct collective_row *row,
                          struct collective_result *result);

@@ -20,7 +20,7 @@ static const struct bc_table table = {
     .count = sizeof columns / sizeof *columns,
     .main = "operation,size_bytes,time_us,time_lo_us,time_hi_us,own_us,skew_us,status"};
 
-/* Key with --buffers=new. */
+/* A key with --buffers=new. */
 static const struct bc_column buffers_column =
     BC_COLUMN("buffers", BC_RUN_KEY, 0, collective_result, buffers);
 

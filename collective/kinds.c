@@ -61,14 +61,15 @@ static struct op_shape shape_of(enum op_type type, int64_t bytes, const struct b
         .ranks = run->job.ranks, .type = type, .elements = bytes / op_type_bytes(type)};
 }
 
-/* Returns the bytes of the buffers. In place the receive buffer has room for the data to send. */
+/* Returns the bytes of the buffers. In place, the receive buffer also holds the data to send. */
 static double bytes_of(const struct op_kind *kind, const struct op_shape *shape,
                        const struct collective_parameters *p)
 {
     return op_bytes(kind, shape) * (p->in_place ? 2.0 : 1.0);
 }
 
-/* Returns the extra buffers: --buffers=new allocates a buffer before it frees the old one. */
+/* Returns the number of extra buffers: --buffers=new allocates a buffer before it frees the old
+   one. */
 static double renewed(const struct collective_parameters *p)
 {
     return p->buffers == BC_BUFFERS_NEW ? 1.0 : 0.0;
@@ -79,8 +80,8 @@ const char *collective_why_too_large(const struct op_kind *kind, enum op_type ty
                                      const struct bc_run *run)
 {
     const struct op_shape shape = shape_of(type, bytes, run);
-    /* With --memory also pinned buffers, and each buffer's image: the copy in host memory that is
-       filled and verified. */
+    /* With --memory there are also pinned buffers and, in host memory, each buffer's image, which
+       is filled and verified. */
     const double times = (bc_memory_is_host(p->memory.of) ? 1.0 : 4.0) + renewed(p);
     if (bytes_of(kind, &shape, p) * times > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
         return "memory";

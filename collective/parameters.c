@@ -7,7 +7,7 @@ const struct collective_parameters collective_default_parameters = {
     .memory = BC_MEMORY_DEFAULTS,
 };
 
-/* Beyond any buffer. */
+/* Larger than any buffer. */
 #define SIZE_MAX_BYTES 1099511627776.0
 
 #define AT(member) offsetof(struct collective_parameters, member)
@@ -44,7 +44,7 @@ bool collective_complete(void *state, struct bc_error *error)
                         p->memory.words);
 }
 
-/* Checks that blocks of `bytes` bytes are whole elements, and, if --sizes was given, that they
+/* Checks that blocks of `bytes` bytes are whole elements and, if --sizes was given, that they
    fit. */
 static bool fit_size(const struct collective_parameters *p, const struct bc_run *run,
                      enum op_type type, int64_t bytes, struct bc_error *error)

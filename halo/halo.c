@@ -1,25 +1,26 @@
 /*
- * Cost of a 3D halo exchange, by method: put and get on coarrays, messages of datatypes or of
- * packed values, persistent messages, a neighbourhood collective, and shared memory. Each rank
- * holds a box of a periodic grid with one layer of its neighbours' values around it: six faces,
- * without edges and corners.
+ * Cost of a 3D halo exchange, by method: put and get on coarrays, messages with datatypes or packed
+ * values, persistent messages, a neighbourhood collective, and shared memory. Each rank holds a box
+ * of a periodic grid with one layer of its neighbours' values around it: six faces, without edges
+ * and corners.
  *
- * Timed region: on each rank a batch of exchanges of all six faces, between two readings of the
- * clock (kernel.c). A sample is the batch's time over its number of exchanges. A barrier precedes
- * each batch, or with --start=window an agreed start. One untimed exchange precedes batches of
- * several exchanges, between which single exchanges are timed for p99 and max. With --check a batch
- * is one exchange, whose data is made before and verified after the timed region. With arrays on a
- * device, the staged counterpart is timed alternately with the method: pack, copy to pinned memory,
- * exchange, copy back, unpack (common/halo_swap/on_device.c).
+ * Timed region: on each rank, a batch of exchanges of all six faces, between two readings of the
+ * clock (kernel.c). A sample is the batch's time divided by its number of exchanges. Each batch is
+ * preceded by a barrier, or with --start=window by an agreed start. If it has several exchanges, it
+ * is preceded by one untimed exchange, and single exchanges are timed between batches for p99 and
+ * max. With --check a batch is one exchange, whose data is prepared before and verified after the
+ * timed region. With arrays on a device, the staged counterpart is timed alternately with the
+ * method: pack, copy to pinned memory, exchange, copy back, unpack (common/halo_swap/on_device.c).
  *
- * When: a row is a method and a box. All rows are visited alternately, in new buffers.
+ * When: a row is a method and a box. Rows are measured alternately, each in several visits with new
+ * buffers.
  *
- * How often: six visits a row, up to twelve if the row isn't precise and there is time (15 s a
+ * How often: six visits per row, up to twelve if the row isn't precise and time is left (15 s per
  * run). The first visit chooses batches of about 20 µs, at least 100 readings of the clock. A visit
  * ends when its median is known to 2 % (--precision), or when its time is up.
  *
- * Written: a line a row after its last visit (columns.c): the mean of the visits' medians. A
- * round's sample is the time of the rank that is slowest in general, or with --start=window the
+ * Written: one line per row, after its last visit (columns.c): the mean of the visits' medians. A
+ * round's sample is the time of the rank that is usually the slowest, or with --start=window the
  * time from the first start to the last end (common/measure/rounds.h).
  *
  * Source: the halo part of the EPCC suite (common/coarray/coarray.h), extended by the methods of
@@ -44,14 +45,14 @@ struct halo {
     struct halo_grid grid;
     MPI_Comm comm;                  /* of the grid */
     struct halo_neighbourhood near; /* faces of all ranks */
-    struct bc_device *device;       /* NULL: all arrays lie in host memory */
+    struct bc_device *device;       /* NULL if all arrays are in host memory */
 };
 
 struct halo_row {
     const struct halo_method *method;
     const struct halo_box *box;
     struct bc_store store;
-    int64_t checked, wrong; /* with --check: exchanges verified, and those wrong on this rank */
+    int64_t checked, wrong; /* with --check: exchanges verified; wrong ones on this rank */
 };
 
 /* The quantities of a round. */
@@ -71,7 +72,7 @@ static void make_grid(struct halo *halo, struct bc_run *run)
     halo->near = halo_neighbourhood_of(&halo->grid, halo->comm, run->job.node_comm);
 }
 
-/* Returns the reason for having no rows of a method; NULL: there are rows. */
+/* Returns why a method has no rows, or NULL if it has any. */
 static const char *why_no_rows(const struct halo *halo, const struct halo_method *method)
 {
     if (method->missing)
@@ -85,8 +86,8 @@ static const char *why_no_rows(const struct halo *halo, const struct halo_method
     return NULL;
 }
 
-/* Notes boxes and methods that are left out, faces that a shared window can't share, and a library
-   that mixes up faces. Collective. */
+/* Prints notes on boxes and methods left out, faces that a shared window can't share, and a library
+   that misplaces faces. Collective. */
 static void note_methods(const struct halo *halo)
 {
     const struct halo_parameters *const p = &halo->parameters;
@@ -109,8 +110,8 @@ static void note_methods(const struct halo *halo)
     }
 }
 
-/* Lists the rows of the chosen methods. Returns false if there are none, with the error set to the
-   obstacle of the last method. */
+/* Lists the rows of the chosen methods. If there are none, sets the error to the obstacle of the
+   last method and returns false. */
 static bool list_rows(const struct halo *halo, struct bc_error *error)
 {
     const struct halo_parameters *const p = &halo->parameters;
@@ -146,9 +147,8 @@ static void create_exchange(const struct halo *halo, const struct halo_row *row,
                          &halo->grid, halo->comm, run->job.node_comm, &space);
 }
 
-/* Measures a row for a visit. With --check ranks also meet before data is prepared, since
-   neighbours must have finished, and after it. No barrier follows the exchange: late values must
-   show. */
+/* With --check, barriers precede the preparation of data, since neighbours must have finished, and
+   follow it. No barrier follows the exchange: values that arrive late must show. */
 static void measure(const struct halo *halo, struct bc_visit *visit)
 {
     const struct bc_run *const run = halo->run;
@@ -225,8 +225,8 @@ const struct bc_program halo_program = {
     .fit = halo_parameters_fit,
 };
 
-/* A device holds two arrays, four with --check. Packing needs, for the method and its staged
-   counterpart, buffers and lists of places for what is sent and received: 8 times ndata values. */
+/* A device holds two arrays, four with --check. For the method and its staged counterpart, packing
+   needs buffers and index lists for both directions: 8 times ndata values. */
 static void open_memory(struct halo *halo, struct bc_run *run)
 {
     const struct halo_parameters *const p = &halo->parameters;

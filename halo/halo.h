@@ -14,12 +14,12 @@ struct halo_parameters {
     struct halo_box_list local;
     struct bc_names methods;
     int sync;                        /* enum bc_coarray_sync; BC_SYNC_NONE: both */
-    struct bc_memory_options memory; /* of the lower half of the ranks, and of the upper */
+    struct bc_memory_options memory; /* of the lower and the upper half of the ranks */
 
-    /* From the texts. */
-    int dims[HALO_DIRECTIONS];        /* 0: MPI_Dims_create chooses */
+    /* Parsed from the texts. */
+    int dims[HALO_DIRECTIONS];        /* 0 lets MPI_Dims_create choose */
     bool method_chosen[HALO_METHODS]; /* by name and synchronisation */
-    bool packs, in_window;            /* a chosen method does */
+    bool packs, in_window;            /* true of at least one chosen method */
 };
 
 extern const struct halo_parameters halo_default_parameters;
@@ -27,7 +27,7 @@ enum { HALO_OPTIONS = 6 };
 extern const struct bc_option halo_options[HALO_OPTIONS];
 
 /* Parse the texts of a state that begins with the parameters, and check them against ranks and
-   memory. False with the error set. Local. */
+   memory. Return false with the error set. Local. */
 bool halo_parameters_complete(void *state, struct bc_error *error);
 bool halo_parameters_fit(void *state, struct bc_run *run, struct bc_error *error);
 

@@ -1,16 +1,16 @@
 /*
  * Slow nodes, links and directions of a job: the time of a message between every two nodes.
  *
- * Timed region: a round trip between two points, or from 4 KiB on each way alone, between two
- * readings of the clock (kernel.c). A point is a node, for which its lowest rank stands, or a rank.
+ * Timed region: a round trip between two points, or from 4 KiB on each way separately, between two
+ * readings of the clock (kernel.c). A point is a rank: any rank, or the lowest one of each node.
  *
- * When and how often: a row is a size. In a visit all pairs of points exchange messages in the
- * rounds of a tournament (links.h), so that each point has one partner at a time. All sizes are
- * visited alternately, six times; sizes whose times aren't precise then up to twelve times, while
- * there is time. After the visits, links that look slow are timed alone (verdicts.c).
+ * When and how often: a row is a size. Sizes are measured alternately, each in six visits, or up to
+ * twelve if the row isn't precise and time is left. In a visit all pairs of points exchange
+ * messages in the rounds of a tournament (links.h), so that each point has one partner at a time.
+ * After the visits, links that look slow are timed alone (verdicts.c).
  *
- * Written: for each size a line for the whole job, and a line for each node, link and direction
- * with its verdict (verdicts.c, rows.c, columns.c).
+ * Written: for each size, one line for the whole job, and one line with a verdict for each node,
+ * link and direction (verdicts.c, rows.c, columns.c).
  */
 #include "common/job/node_order.h"
 #include "common/job/hosts.h"
@@ -33,7 +33,7 @@ enum { ONE_WAY_BYTES = 4096 };
 /* Messages over a link in a visit: round trips, or one way. */
 enum { ROUND_TRIPS = 10, ONE_WAYS = 4 };
 
-/* Rounds of a tournament that get one --max-time. */
+/* Rounds of a tournament per --max-time. */
 enum { ROUNDS_A_SHARE = 8 };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
@@ -88,7 +88,7 @@ static bool can_exclude(const struct linkmap_parameters *p, const struct bc_run 
                                 "file",
                                 p->exclude);
     const bool is_new = access(p->exclude, F_OK) != 0;
-    FILE *const file = fopen(p->exclude, "a"); /* an old list stays, in case the run is refused */
+    FILE *const file = fopen(p->exclude, "a"); /* keeps an old list, in case the run is refused */
     if (file == NULL)
         return bc_error_set(error,
                             "--exclude: cannot write '%.200s': %s: use a file that can be written",
@@ -109,10 +109,10 @@ static void remove_old_list(const char *path)
 
 /* ---- the hosts of points --------------------------------------------------------------------- */
 
-/* The names that a point's host has. */
+/* Names of a point's host. */
 struct names {
     char slurm[LINKMAP_HOST_LENGTH], processor[LINKMAP_HOST_LENGTH];
-    int rank; /* the point's, in MPI_COMM_WORLD */
+    int rank; /* of the point, in MPI_COMM_WORLD */
 };
 
 static void name_hosts(struct linkmap_host *hosts, const struct names *all, int count,
@@ -134,11 +134,10 @@ static void name_hosts(struct linkmap_host *hosts, const struct names *all, int 
     }
 }
 
-/* Returns the hosts of all points on rank 0, which frees them; NULL elsewhere. They are called as
-   Slurm does where it started each rank itself: within Slurm's jobs mpirun may hand the first
-   node's variables to the ranks of all nodes, which then have fewer different names from Slurm than
-   from MPI. Labels have ranks if `with_ranks` or if several points have the same name. `rank` is
-   the point's in MPI_COMM_WORLD. Collective over points->comm. */
+/* Returns the hosts of all points on rank 0, which frees them; NULL elsewhere. Uses Slurm's names
+   unless MPI has more different ones: within a Slurm job, mpirun may hand the first node's
+   variables to the ranks of all nodes. Labels have ranks if `with_ranks` or if several points have
+   the same name. `rank` is the point's in MPI_COMM_WORLD. Collective over points->comm. */
 static struct linkmap_host *gather_hosts(const struct linkmap_points *points, int rank,
                                          bool with_ranks)
 {
@@ -204,7 +203,7 @@ static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
         remove_old_list(linkmap->parameters.exclude);
 }
 
-/* Lists each different size. Visits share --samples. */
+/* Adds a row for each different size. Visits share --samples. */
 static void list_rows(const struct linkmap *linkmap)
 {
     const struct bc_size_list *const sizes = &linkmap->parameters.sizes;
@@ -224,8 +223,7 @@ static void list_rows(const struct linkmap *linkmap)
 
 /* ---- the list of slow hosts ------------------------------------------------------------------ */
 
-/* Writes the hosts of slow points, each once, in one line with commas, as Slurm takes them. Rank 0.
- */
+/* Writes the hosts of slow points, each once, in Slurm's format: one line with commas. Rank 0. */
 static void write_excluded(struct linkmap *linkmap)
 {
     struct bc_run *const run = linkmap->run;
@@ -235,7 +233,7 @@ static void write_excluded(struct linkmap *linkmap)
         return;
     }
     FILE *const file = fopen(linkmap->parameters.exclude, "w");
-    /* The ranks of a host follow one another. */
+    /* The ranks of a host are adjacent. */
     for (int i = 0; file != NULL && i < linkmap->points.count; i++) {
         const struct linkmap_host *const host = &linkmap->hosts[i];
         if (!host->is_slow || (last != NULL && strcmp(host->name, last) == 0))
@@ -268,8 +266,7 @@ static void close_linkmap(struct linkmap *linkmap)
 
 /* ---- a visit --------------------------------------------------------------------------------- */
 
-/* Brings the medians of the links that each point has timed in this visit to rank 0. Collective
-   over the points. */
+/* Gathers on rank 0 the median of each point's links in this visit. Collective over the points. */
 static void gather_medians(const struct linkmap_points *points, struct linkmap_row *row)
 {
     const int visit = row->links.times.visits - 1;
@@ -284,7 +281,7 @@ static void gather_medians(const struct linkmap_points *points, struct linkmap_r
     }
 }
 
-/* Ignores visit->seconds: half of a tournament has no result. */
+/* Ignores visit->seconds: half a tournament has no result. */
 static void measure(struct linkmap *linkmap, struct bc_visit *visit)
 {
     struct linkmap_row *const row = visit->row;

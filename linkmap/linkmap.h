@@ -1,6 +1,6 @@
 /*
- * Types that the files of linkmap share: options, the columns of a row, and the state of the job
- * and of each message size.
+ * Types shared by the files of linkmap: options, a row's columns, and the state of the job and of
+ * each message size.
  */
 #pragma once
 
@@ -19,9 +19,9 @@ struct linkmap_parameters {
     int per;   /* enum linkmap_per */
     int pairs; /* enum linkmap_pairs */
     struct bc_size_list sizes;
-    double alpha_pct;     /* probability that anything is suspected although all links are alike */
-    double threshold_pct; /* how much longer than others a slow node or link takes, at least */
-    const char *exclude;  /* file for the list of slow nodes; NULL: none */
+    double alpha_pct;     /* probability of any suspect although all links are alike */
+    double threshold_pct; /* min excess time of a slow node or link over others */
+    const char *exclude;  /* file for the list of slow nodes, or NULL */
 };
 
 extern const struct linkmap_parameters linkmap_default_parameters;
@@ -49,7 +49,7 @@ struct linkmap_host {
     char name[LINKMAP_HOST_LENGTH];
     char label[BC_CELL_LENGTH]; /* the point's name: HOST, or HOST:RANK */
     int rank;                   /* the point's rank in MPI_COMM_WORLD */
-    bool is_slow;               /* the host or rank is slow at some message size */
+    bool is_slow;               /* slow at any message size */
 };
 
 struct linkmap {
@@ -57,13 +57,13 @@ struct linkmap {
     struct bc_run *run;
     bool per_rank;
     struct linkmap_points points;
-    struct linkmap_host *hosts; /* of the points; NULL on all ranks but rank 0 */
+    struct linkmap_host *hosts; /* of the points; NULL on all ranks except rank 0 */
     int judged;                 /* sizes that have verdicts */
-    double again_end_s;         /* when re-timing suspect links must end; rank 0 */
+    double again_end_s;         /* deadline for timing suspects again; rank 0 */
 };
 
-/* The links of a point that brought wrong data: their number, and the first partner behind the
-   point; 0: none. */
+/* A point's links with wrong data: their number, and the first partner after the point, or 0 if
+   there is none. */
 struct linkmap_wrong {
     int links, partner;
 };
@@ -71,18 +71,18 @@ struct linkmap_wrong {
 /* A message size: its state between visits, and its rows. */
 struct linkmap_row {
     struct linkmap_links links;
-    struct linkmap_times medians; /* of each point's links, and last of these medians; rank 0 */
+    struct linkmap_times medians; /* of each point's links; last, of these medians; rank 0 */
     bool is_judged;
     struct linkmap_verdicts verdicts;
     struct linkmap_wrong *wrong;  /* indexed by point; rank 0, NULL if data isn't verified */
-    const char *status;           /* of its rows whose data is right */
-    int from, to;                 /* the pair that is written */
+    const char *status;           /* of rows whose data is right */
+    int from, to;                 /* pair being written */
     struct linkmap_links fetched; /* links of point `from`, fetched to rank 0 */
 };
 
-/* True if the times of the whole are as precise as --precision asks. Rank 0. */
+/* True if the times of the whole job are as precise as --precision asks. Rank 0. */
 bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row *row);
 
-/* Writes a size's rows of the whole, of each point, and of pairs, and frees what is kept of it.
+/* Writes a size's rows of the whole job, of each point, and of pairs, and frees its state.
    Collective. */
 void linkmap_write_rows(struct linkmap *linkmap, struct linkmap_row *row);

@@ -45,7 +45,7 @@ double linkmap_times_median(const struct linkmap_times *times, int way, int poin
 
 /* ---- one link -------------------------------------------------------------------------------- */
 
-/* Asks, and returns the median or mean, less the clock's cost. */
+/* Times exchanges with the partner, and returns their median or mean, less the clock's cost. */
 static double ask(const struct linkmap_links *links, int partner)
 {
     const struct linkmap_points *const points = links->points;
@@ -80,13 +80,13 @@ void linkmap_time_link(const struct linkmap_links *links, int partner, bool lead
 
 /* ---- the data -------------------------------------------------------------------------------- */
 
-/* Returns the byte at a place of the message between two points. */
+/* Returns byte `place` of the message between two points. */
 static unsigned char data_at(int from, int to, int place)
 {
     return (unsigned char)(31 * from + 17 * to + place % 251 + 1);
 }
 
-/* Sends a message of known data each way. What arrived wrong at either end counts at both. */
+/* Sends a message of known data each way. Both ends count wrong data that arrived at either. */
 static void check_link(struct linkmap_links *links, int partner)
 {
     const struct linkmap_points *const points = links->points;
@@ -108,15 +108,15 @@ static void check_link(struct linkmap_links *links, int partner)
 
 /* ---- the tournament -------------------------------------------------------------------------- */
 
-/* Returns an even number: with an odd number of points one seat is empty, and who meets it rests.
- */
+/* Returns the number of seats (places in the tournament), which is even: an odd number of points
+   leaves one seat empty, whose partner is idle. */
 static int seats(int points) { return points + points % 2; }
 
 int linkmap_rounds(int points) { return points < 2 ? 0 : seats(points) - 1; }
 
 int linkmap_partner(int point, int round, int points)
 {
-    /* Seats i and j meet if i + j is 2 * round modulo `last`; the seat that would meet itself meets
+    /* Seats i and j meet if i + j is 2 * round modulo `last`. The seat that would meet itself meets
        the last one. */
     const int last = seats(points) - 1;
     int partner = round;
@@ -140,8 +140,8 @@ void linkmap_begin_visit(struct linkmap_links *links)
             bc_allocate((size_t)points->count, sizeof *links->wrong, "no memory for checks");
 }
 
-/* Returns the points in the order of a visit's tournament, the same on all points: in the first
-   visit by their numbers, then shuffled. The caller frees it. */
+/* Returns the points' order in a visit's tournament, the same on all points: by number in the first
+   visit, then shuffled. The caller frees it. */
 static int *order_of_visit(int visit, int points)
 {
     int *const order = bc_allocate((size_t)points, sizeof *order, "no memory for an order");

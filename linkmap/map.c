@@ -1,11 +1,11 @@
 /*
- * What explains the times of the links of one message size: the usual time of a link, the effects
- * of single points, and two groups of points, if links between them take another time than within.
+ * Model of the times of all links of one message size: the usual time of a link, effects of single
+ * points, and two groups of points if links between groups and within them differ in time.
  *
  * The time from point i to point j is expected to be the usual one from i's group to j's, plus the
- * effects of i on what it sends and of j on what it receives. Each of these is a median over many
- * links, as in Tukey's median polish (Exploratory Data Analysis, 1977, ch. 10), so a few slow links
- * don't change it.
+ * effect of i as a sender and that of j as a receiver. Each term is a median over many links, as in
+ * Tukey's median polish (Exploratory Data Analysis, 1977, ch. 10), so a few slow links don't change
+ * it.
  */
 #include "common/mpi/harness.h"
 #include "common/memory/allocate.h"
@@ -16,18 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Min share of the points that a group has. */
+/* Min share of the points in a group. */
 #define GROUP_SHARE 0.25
 
-/* Min share of the links between each two groups that must be nearer to the time expected there
-   than to the times expected between other groups. */
+/* Min share of consistent links between each two groups (is_consistent). */
 #define CONSISTENT_SHARE 0.9
 
-/* The median polish makes residuals smaller, by POLISHED_AWAY over the number of points. Simulated
-   with normal noise, 0.69 of a deviation is left with 8 points, 0.85 with 16, 0.96 with 64. */
+/* The median polish shrinks residuals, by POLISHED_AWAY / points. Simulated with normal noise, 0.69
+   of a deviation is left with 8 points, 0.85 with 16, 0.96 with 64. */
 #define POLISHED_AWAY 2.5
 
-/* Turns of the median polish; each makes the effects more independent of each other. */
+/* Iterations of the median polish; each makes the effects more independent of each other. */
 enum { TURNS = 3 };
 
 static double *allocate(int count)
@@ -35,7 +34,7 @@ static double *allocate(int count)
     return bc_allocate((size_t)count, sizeof(double), "no memory for a map of %d points", count);
 }
 
-/* Copies the values that are numbers, sorted. Returns their number. */
+/* Copies the values that aren't NAN, sorted. Returns their number. */
 static size_t sort_numbers(const double *values, int count, double *sorted)
 {
     size_t used = 0;
@@ -54,7 +53,7 @@ double linkmap_median(const double *values, int count)
     return median;
 }
 
-/* Gathers a number of each point on all points. */
+/* Gathers one number per point on all points. */
 static void allgather_value(const struct linkmap_map *map, double own, double *all)
 {
     BC_MPI(MPI_Allgather(&own, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, map->comm));
@@ -63,13 +62,13 @@ static void allgather_value(const struct linkmap_map *map, double own, double *a
 /* ---- groups ---------------------------------------------------------------------------------- */
 
 struct split {
-    double quality;  /* the share of the variance that it explains; 0: no split */
-    double limit_ns; /* links below it are short, others long */
+    double quality;  /* share of the variance explained; 0 if there is no split */
+    double limit_ns; /* links below it are short, others are long */
 };
 
-/* Returns the limit that best splits this point's links into short and long ones: least squares
-   within both (Fisher, "On Grouping for Maximum Homogeneity", JASA 53 (1958)). Both groups must be
-   large enough, with the point itself in either, and their means must differ by more than the
+/* Returns the split of this point's links into short and long ones with the least squares within
+   both (Fisher, "On Grouping for Maximum Homogeneity", JASA 53 (1958)). Both groups must be large
+   enough, wherever the point itself belongs, and their means must differ by more than the
    threshold. A single long link makes no group: it is a slow link. */
 static struct split split_of(const struct linkmap_map *map, int min_size, double threshold)
 {
@@ -99,8 +98,9 @@ static struct split split_of(const struct linkmap_map *map, int min_size, double
     return best;
 }
 
-/* Sets the groups that the point with the best split sees: 0 at its short links, 1 at its long
-   ones. Returns that point, whose own group isn't known; -1 if no point has a split. */
+/* Groups points by the best split of any point: 0 at the other end of its short links, 1 of its
+   long ones. Returns the point whose split it is and whose own group isn't known, or -1 if there is
+   none. */
 static int propose_groups(struct linkmap_map *map, int min_size, double threshold)
 {
     const struct split split = split_of(map, min_size, threshold);
@@ -133,9 +133,9 @@ static void expect_of_groups(struct linkmap_map *map)
     free(all);
 }
 
-/* True if a time is nearer to the one expected of its groups than to those of other groups that
-   differ from it by more than the threshold. Where a longer time is expected, a time is consistent
-   that exceeds the other groups' by more than the threshold: messages that share a bottleneck take
+/* True if a time is nearer to the one expected for its groups than to those of other groups that
+   differ from it by more than the threshold. If its groups' is longer, it suffices that a time
+   exceeds the other groups' by more than the threshold: messages that share a bottleneck take
    longer the more of them there are. */
 static bool is_consistent(const struct linkmap_map *map, double time_ns, double expected_ns,
                           double threshold)
@@ -153,8 +153,7 @@ static bool is_consistent(const struct linkmap_map *map, double time_ns, double 
     return true;
 }
 
-/* True if CONSISTENT_SHARE of the links between each two groups are consistent. Collective over the
-   points. */
+/* True if the links between each two groups are consistent. Collective over the points. */
 static bool are_consistent(const struct linkmap_map *map, double threshold)
 {
     enum { CELLS = LINKMAP_GROUPS_MAX * LINKMAP_GROUPS_MAX };
@@ -174,10 +173,10 @@ static bool are_consistent(const struct linkmap_map *map, double threshold)
     return consistent;
 }
 
-/* True if the groups explain the links. The slower group must not be only a minority of points that
+/* True if the groups explain the links. The slower group must not be a mere minority of points that
    are slow with all others: then links within it take no less than links to the others. With a
    bottleneck between two groups, links within either take less. Two points that are slow with each
-   other are a slow link, no group. Collective over the points. */
+   other are a slow link, not a group. Collective over the points. */
 static bool are_groups(const struct linkmap_map *map, int min_size, double threshold)
 {
     const struct bc_interval expected_ns = linkmap_expected_range(map);
@@ -199,8 +198,8 @@ static void find_groups(struct linkmap_map *map, double threshold)
     const int min_size = (int)fmax(2.0, ceil(GROUP_SHARE * map->count));
     const int proposer = propose_groups(map, min_size, threshold);
     map->groups = 2;
-    /* The proposer may be of either group: with a bottleneck its short links are those within its
-       own group; of two kinds of points, those to the quicker kind. */
+    /* The proposer may be in either group. With a bottleneck its short links stay within its own
+       group; with two kinds of points they lead to the faster kind. */
     for (int side = 0; side < 2 && proposer >= 0; side++) {
         map->group[proposer] ^= side;
         for (int i = map->count - 1; i >= 0; i--) /* the first point's group is 0 */
@@ -216,7 +215,7 @@ static void find_groups(struct linkmap_map *map, double threshold)
 
 /* ---- points ---------------------------------------------------------------------------------- */
 
-/* Returns the effect of this point on its links, one way: the median of what the groups and the
+/* Returns the effect of this point on its links, one way: the median of the times that groups and
    other ends don't explain. */
 static double own_effect(const struct linkmap_map *map, int way)
 {
@@ -244,7 +243,7 @@ static void find_effects(struct linkmap_map *map)
     free(sorted);
 }
 
-/* Sets the deviation of residuals: the median over points of 1.4826 times the median of each
+/* Sets the deviation of residuals to the median over points of 1.4826 times the median of each
    point's absolute residuals, so that a few slow points don't raise it. */
 static void find_sigma(struct linkmap_map *map)
 {

@@ -9,12 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Max time for timing the suspects of all sizes again: this share of the time until the first of
-   them, or AGAIN_MIN_S if that is longer. */
+/* Timing suspects of all sizes again takes at most this share of the time before it, or AGAIN_MIN_S
+   if that is longer. */
 #define AGAIN_SHARE 0.5
 #define AGAIN_MIN_S 20.0
 
-/* With fewer visits verdicts may be of a moment, and a warning is printed. */
+/* With fewer visits a verdict may reflect a single moment, so a warning is printed. */
 enum { VISITS_MIN = 3 };
 
 /* Above this resolution a note shows how much longer a link must take to be suspected. */
@@ -24,7 +24,7 @@ static bool is_point(const struct linkmap *linkmap) { return linkmap->points.own
 
 /* ---- a result -------------------------------------------------------------------------------- */
 
-/* Writes the values of visits to the file of --dump-samples, if any; rank 0. */
+/* Writes the values of visits to the file of --dump-samples, if any. Rank 0. */
 static void dump(const struct bc_run *run, const char *name, const double *values, int visits)
 {
     struct bc_samples samples = {0};
@@ -36,7 +36,7 @@ static void dump(const struct bc_run *run, const char *name, const double *value
     bc_samples_free(&samples);
 }
 
-/* Returns the bandwidth of messages that take a time, its interval too. */
+/* Converts a time of messages to a bandwidth. */
 static struct bc_summary bandwidth_of(struct bc_summary ns, int bytes)
 {
     const double mb = 1e9 * bytes / 1048576.0;
@@ -46,8 +46,8 @@ static struct bc_summary bandwidth_of(struct bc_summary ns, int bytes)
         .interval = {mb / ns.interval.hi, ns.interval.lo > 0.0 ? mb / ns.interval.lo : NAN}};
 }
 
-/* Returns the result of links with these times of `point`, summarized over visits, which it dumps;
-   rank 0. `rank` is the slowest one. */
+/* Summarizes the times of `point` over visits, and dumps them. `rank` is the slowest one. Rank
+   0. */
 static struct linkmap_result make_result(const struct linkmap *linkmap,
                                          const struct linkmap_row *row, const char *scope,
                                          const struct linkmap_times *times, int point, int rank,
@@ -95,7 +95,7 @@ bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row 
 
 /* ---- verdicts -------------------------------------------------------------------------------- */
 
-/* Returns the time for this size's suspects: an equal share of what is left for all sizes.
+/* Returns the time for this size's suspects: an equal share of the time left for all sizes.
    Collective over the points. */
 static double seconds_again(struct linkmap *linkmap)
 {
@@ -162,7 +162,7 @@ static void note_verdicts(const struct linkmap *linkmap, const struct linkmap_ro
 
 /* ---- wrong data ------------------------------------------------------------------------------ */
 
-/* Gathers what links brought wrong data, on rank 0. Collective over the points. */
+/* Gathers the links with wrong data on rank 0. Collective over the points. */
 static void gather_wrong(const struct linkmap *linkmap, struct linkmap_row *row)
 {
     const struct linkmap_points *const points = &linkmap->points;
@@ -175,8 +175,8 @@ static void gather_wrong(const struct linkmap *linkmap, struct linkmap_row *row)
     row->wrong = bc_gather(&own, sizeof own, points->comm);
 }
 
-/* Warns of wrong data and names the first links with it, one a point. False if there are none; rank
- * 0. */
+/* Warns of wrong data and names the first links with it, one per point. Returns false if there are
+   none. Rank 0. */
 static bool warn_of_wrong(const struct linkmap *linkmap, const struct linkmap_row *row)
 {
     enum { SHOWN = 8 };
@@ -214,7 +214,7 @@ static int slowest_point(const struct linkmap_times *medians, int points)
     return slowest;
 }
 
-/* Sets the status of all rows. Rank 0. */
+/* Returns the result of the whole job, and sets the status of all rows. Rank 0. */
 static struct linkmap_result whole_result(const struct linkmap *linkmap, struct linkmap_row *row)
 {
     const struct bc_run *const run = linkmap->run;
@@ -236,7 +236,7 @@ static struct linkmap_result whole_result(const struct linkmap *linkmap, struct 
 
 /* ---- rows of points and pairs ---------------------------------------------------------------- */
 
-/* Writes the row of a point; rank 0. */
+/* Rank 0. */
 static void write_point(struct linkmap *linkmap, const struct linkmap_row *row, int point)
 {
     struct linkmap_host *const host = &linkmap->hosts[point];
@@ -254,7 +254,7 @@ static void write_point(struct linkmap *linkmap, const struct linkmap_row *row, 
     bc_write_row(linkmap->run, &result);
 }
 
-/* Finds the pair after the last one that has a row; false if there is none. */
+/* Advances to the next pair that gets a row. Returns false if there is none. */
 static bool next_pair(const struct linkmap *linkmap, struct linkmap_row *row)
 {
     if (linkmap->parameters.pairs != LINKMAP_PAIRS_ALL)
@@ -266,8 +266,8 @@ static bool next_pair(const struct linkmap *linkmap, struct linkmap_row *row)
     return row->to < linkmap->points.count;
 }
 
-/* Returns the links of `row->from` on rank 0, which asks for them, so that they don't come from all
-   points at once. Collective over the points. */
+/* Returns the links of `row->from` on rank 0, which requests them, so that not all points send at
+   once. Collective over the points. */
 static const struct linkmap_links *fetch_links(const struct linkmap *linkmap,
                                                struct linkmap_row *row)
 {
@@ -297,7 +297,7 @@ static const struct linkmap_links *fetch_links(const struct linkmap *linkmap,
     return fetched;
 }
 
-/* Writes the row of the pair in hand from the links of its first point; rank 0. */
+/* Writes the row of the current pair from the links of its first point. Rank 0. */
 static void write_pair(const struct linkmap *linkmap, const struct linkmap_row *row,
                        const struct linkmap_links *links)
 {

@@ -1,13 +1,13 @@
 /*
- * Which points and links are slow: the map of all links makes them suspects, which are timed again,
- * one link alone at a time, alternately with links of no suspect (controls).
+ * Verdicts on points and links. The map of all links yields suspects, which are timed again, one
+ * link at a time, alternately with links that aren't suspected (controls).
  *
  * A point or link is suspected if it takes longer than the map explains, by more than the threshold
  * and by more standard deviations than any point or link would reach with probability alpha if
- * residuals were normally distributed. A suspected link is slow if it is slow alone, too: against
- * the median of the controls between the same groups its median is longer by more than the
- * threshold, and its min by more than half of the threshold. A suspected point is slow if most of
- * its links are.
+ * residuals were normally distributed. A suspected link is slow if it is also slow alone: compared
+ * with the median of the controls between the same groups, its median is longer by more than the
+ * threshold, and its min by more than half the threshold. A suspected point is slow if most of its
+ * links are.
  */
 #include "common/mpi/harness.h"
 #include "common/memory/allocate.h"
@@ -22,14 +22,14 @@
 /* Max suspected links of a point, and of all points. */
 enum { OF_POINT_MAX = 16, LINKS_MAX = 512 };
 
-/* Links by which a suspected point is timed again, and the min share of them that must be slow. */
+/* Links that are timed again for a suspected point, and the min share of them that must be slow. */
 enum { PARTNERS = 5 };
 #define PARTNERS_SHARE 0.8
 
 /* Max controls between each two groups. */
 enum { CONTROLS = 5 };
 
-/* How often each link is timed alone. */
+/* Times that each link is timed alone. */
 enum { ALONE_VISITS = 6 };
 
 const char *const linkmap_fault_names[] = {NULL, "even", "slow", "slow out", "slow in"};
@@ -38,16 +38,17 @@ static bool is_point(const struct linkmap_suspect *suspect) { return suspect->fr
 
 /* ---- suspects -------------------------------------------------------------------------------- */
 
-/* Returns the standard deviations that chance exceeds with probability alpha anywhere among `among`
-   values. The deviation itself is an estimate from the map's points. Simulated, Student's quantile
-   with one degree of freedom a point keeps the probability at or below alpha. */
+/* Returns the number of standard deviations that any of `among` values exceeds by chance with
+   probability alpha. The deviation itself is an estimate from the map's points. In simulations,
+   Student's quantile with one degree of freedom per point keeps the probability at or below
+   alpha. */
 static double deviations(const struct linkmap_map *map, double alpha, double among)
 {
     const double degrees = fmax(LINKMAP_POINTS_FOR_SIGMA, map->count);
     return bc_student_quantile(1.0 - fmin(0.25, alpha / among), degrees);
 }
 
-/* Returns the median of the times that groups alone explain of a point's links. */
+/* Returns the median of the times that groups alone explain, over a point's links. */
 static double expected_of_point(const struct linkmap_map *map, int point)
 {
     double *const values = bc_allocate((size_t)map->count, sizeof *values, "no memory");
@@ -66,7 +67,7 @@ static void suspect_points(struct linkmap_verdicts *verdicts, const struct linkm
     const double beyond = deviations(map, limits->alpha / 2.0, (double)ways * map->count);
     for (int point = 0; point < map->count; point++)
         for (int way = 0; way < ways; way++) {
-            /* An effect is a median of residuals, so their deviation adds to that of effects. */
+            /* An effect is a median of residuals, so their deviation adds to its own. */
             const double sigma_ns =
                 hypot(map->effect_sigma_ns[way], 1.2533 * map->sigma_ns / sqrt(map->count - 1.0));
             const double more_ns = map->effect_ns[way][point];
@@ -84,15 +85,16 @@ static int by_more(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-/* Returns the standard deviations by which a link must take longer to be suspected. */
+/* Returns by how many standard deviations a suspected link takes longer. */
 static double deviations_of_link(const struct linkmap_map *map, double alpha)
 {
     const double among = (map->links->one_way ? 1.0 : 0.5) * map->count * (map->count - 1.0);
     return deviations(map, alpha / 2.0, among);
 }
 
-/* The suspected links from this point, the slowest first: at most OF_POINT_MAX; `from` of the rest
-   is NONE. A round trip counts as a link of its first point. Returns how many were left out. */
+/* Finds at most OF_POINT_MAX suspected links from this point, the slowest first; `from` of unused
+   entries is NONE. A round trip is attributed to its first point. Returns how many were left
+   out. */
 enum { NONE = -1 };
 static int own_suspects(const struct linkmap_map *map, const struct linkmap_limits *limits,
                         struct linkmap_suspect *own)
@@ -116,7 +118,7 @@ static int own_suspects(const struct linkmap_map *map, const struct linkmap_limi
     return count > OF_POINT_MAX ? count - OF_POINT_MAX : 0;
 }
 
-/* Makes all points' suspects those of rank 0. */
+/* Broadcasts the suspects of rank 0. */
 static void bcast_suspects(struct linkmap_verdicts *verdicts)
 {
     BC_MPI(MPI_Bcast(verdicts->suspects, verdicts->count * (int)sizeof *verdicts->suspects,
@@ -144,7 +146,7 @@ static void suspect_links(struct linkmap_verdicts *verdicts, const struct linkma
     bcast_suspects(verdicts);
 }
 
-/* True if a link or one of its points is suspected, apart from point `but` (-1: none). */
+/* True if a link or one of its points, except point `but` (-1 for no exception), is suspected. */
 static bool is_suspected(const struct linkmap_verdicts *verdicts, int from, int to, int but)
 {
     for (int i = 0; i < verdicts->count; i++) {
@@ -162,10 +164,10 @@ static bool is_suspected(const struct linkmap_verdicts *verdicts, int from, int 
 
 enum { CONTROL = -1 };
 
-/* A link that is timed alone: of a suspect, by its index, or a CONTROL. */
+/* A link that is timed alone. `suspect` is an index, or CONTROL. */
 struct retimed_link {
     int from, to, suspect;
-    double median_ns, min_ns; /* alone; NAN if a signal came first */
+    double median_ns, min_ns; /* NAN if a signal came first */
 };
 
 struct plan {
@@ -174,7 +176,7 @@ struct plan {
     uint64_t random;
     struct retimed_link *links;
     int count;
-    double seconds; /* that they take, by the map */
+    double seconds; /* of all links, estimated from the map */
 };
 
 static void add_link(struct plan *plan, int from, int to, int suspect, double more_ns)
@@ -191,8 +193,8 @@ static void plan_controls(struct plan *plan, int from_group, int to_group)
     const uint64_t first = bc_random_next(&plan->random) % (points * points);
     int added = 0;
     for (uint64_t i = 0; i < points * points && added < CONTROLS; i++) {
-        /* Steps of a prime spread them, and meet every pair unless the prime divides their number;
-           then still enough of them. */
+        /* Strides of a prime spread the controls. They reach every pair unless the prime divides
+           the number of pairs, and enough pairs even then. */
         const uint64_t pair = (first + i * 7919) % (points * points);
         const int from = (int)(pair / points), to = (int)(pair % points);
         if (from == to || map->group[from] != from_group || map->group[to] != to_group ||
@@ -203,7 +205,7 @@ static void plan_controls(struct plan *plan, int from_group, int to_group)
     }
 }
 
-/* Adds the links of a suspect: itself, or those of a point to partners that aren't suspected. */
+/* Adds a suspected link, or a suspected point's links to partners that aren't suspected. */
 static void plan_suspect(struct plan *plan, int suspect)
 {
     const int points = plan->map->count;
@@ -225,8 +227,8 @@ static void plan_suspect(struct plan *plan, int suspect)
     }
 }
 
-/* Plans the links to time again, the same on all points. Leaves out the suspects for which there is
-   no time, but keeps the first one unless there is no time at all. */
+/* Plans the links to time again, the same on all points. Leaves out suspects for which there is no
+   time, but keeps the first one if there is any time. */
 static struct plan make_plan(const struct linkmap_verdicts *verdicts, double seconds)
 {
     const struct linkmap_map *const map = &verdicts->map;
@@ -250,8 +252,9 @@ static struct plan make_plan(const struct linkmap_verdicts *verdicts, double sec
 
 /* ---- one link alone -------------------------------------------------------------------------- */
 
-/* Times the planned links one after the other, ALONE_VISITS times, to times_ns[link * ALONE_VISITS
-   + visit] on their first points. False on all points if a signal ended that. */
+/* Times the planned links one after the other, ALONE_VISITS times, into times_ns[link *
+   ALONE_VISITS + visit] on each link's first point. Returns false on all points if a signal
+   interrupted it. */
 static bool time_in_turn(const struct plan *plan, double *times_ns)
 {
     const struct linkmap_points *const points = plan->map->links->points;
@@ -313,7 +316,7 @@ static double usual_alone_ns(const struct plan *plan, const struct retimed_link 
     return bc_median(values, count);
 }
 
-/* Decides whether a suspect is slow alone, too. */
+/* Decides whether a suspect is also slow alone. */
 static void decide(const struct plan *plan, int number, double threshold,
                    struct linkmap_suspect *suspect)
 {
@@ -363,7 +366,7 @@ void linkmap_judge(struct linkmap_verdicts *verdicts, const struct linkmap_links
     free(plan.links);
 }
 
-/* Counts a way that was not timed again as slow if the other way is slow. */
+/* A way that was not timed again is reported as slow if the other way is slow. */
 enum linkmap_fault linkmap_fault_of(const struct linkmap_verdicts *verdicts, int from, int to,
                                     double *alone_pct)
 {
@@ -382,7 +385,7 @@ enum linkmap_fault linkmap_fault_of(const struct linkmap_verdicts *verdicts, int
         *alone_pct = fmax(*alone_pct, s->alone_pct);
     }
     const bool out = maybe[LINKMAP_OUT], in = maybe[LINKMAP_IN];
-    /* A link that isn't among the suspects may be one of those that were left out. */
+    /* A link without a suspect may have been left out. */
     const bool left_out = !suspected && from != to && verdicts->left_out > 0;
     if (!slow)
         return out || in || left_out ? LINKMAP_UNKNOWN : LINKMAP_EVEN;
@@ -391,7 +394,7 @@ enum linkmap_fault linkmap_fault_of(const struct linkmap_verdicts *verdicts, int
     return out ? LINKMAP_SLOW_OUT : LINKMAP_SLOW_IN;
 }
 
-/* Pairs in the order of `from` and `to`. */
+/* Returns a key that sorts pairs by `from`, then `to`. */
 static int64_t key_of(int from, int to) { return from * (INT64_C(1) << 32) + to; }
 
 bool linkmap_next_slow(const struct linkmap_verdicts *verdicts, int *from, int *to)

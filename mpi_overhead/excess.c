@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The quantiles that stand for undisturbed times: the first one makes the value, the second one
-   tells how far the value depends on this choice. */
+/* Quantiles taken as undisturbed times: the first one yields the value, the second one shows how
+   much the value depends on this choice. */
 static const double undisturbed[] = {0.05, 0.25};
 enum { CHOICES = sizeof undisturbed / sizeof *undisturbed };
 
-/* Writes these quantiles of `values`. `sorted` has room for all values. */
+/* Computes the quantiles `undisturbed` of `values`. `sorted` has room for all values. */
 static void find_undisturbed(const double *values, size_t count, double *sorted,
                              double quantiles[CHOICES])
 {
@@ -29,7 +29,7 @@ struct bc_summary overhead_excess(const struct bc_run *run, const struct bc_samp
         return summary;
     double *const sorted =
         bc_allocate(samples->count, sizeof *sorted, "no memory for %zu samples", samples->count);
-    /* A sample for each visit that has samples, a quantity for each choice. */
+    /* One sample per visit that has samples, one quantity per choice. */
     struct bc_samples excesses = {.count = 0};
     for (size_t v = 0; v < samples->visits; v++) {
         const struct bc_samples visit = bc_samples_of_visit(samples, v);

@@ -1,16 +1,16 @@
 /*
  * The timed loops of the post-work-wait method.
  *
- * Ranks work in pairs: one measures, its partner does the other end of the message. An iteration
- * ends with a barrier of the two, so that no message starts before the last one has arrived. Loops
- * with and without a message have this barrier alike, and it cancels in their difference.
+ * Ranks work in pairs: one measures, its partner is the other end of the message. An iteration ends
+ * with a barrier of the two, so that no message starts before the last one has arrived. Loops with
+ * and without a message both have this barrier, so it cancels in their difference.
  *
- * It cancels only where it costs the same in both loops. Beyond the knee the partner has long
- * reached the barrier, and in a shared queue its part of the barrier lies right behind the message:
- * the wait for the message takes that part in, too, and the barrier costs less than without a
- * message, by as much as the overhead of a small message. So the measuring rank sends its partner a
- * token, an empty message, before it enters the barrier, and the partner first waits for the token.
- * Loops with and without a message have the token alike.
+ * It cancels only if it costs the same in both loops. Beyond the knee the partner has long reached
+ * the barrier, and in a shared queue its part of the barrier directly follows the message. The wait
+ * for the message handles that part too, so the barrier costs less than without a message, by as
+ * much as the overhead of a small message. So the measuring rank sends its partner a token, an
+ * empty message, before it enters the barrier, and the partner first waits for the token. Loops
+ * with and without a message both have the token.
  *
  * Only the loops that give the overhead have a token. Without work the token would travel together
  * with the message and hide a part of the transfer time, or let one end leave the barrier well
@@ -27,8 +27,8 @@
 
 enum { TAG = 1, TOKEN_TAG = 2 };
 
-/* The differences between loops. Inlined where they are named, so that a loop contains only its own
-   calls, without a branch. */
+/* Differences between loops. They are constants in inlined functions, so that a loop contains only
+   its own calls, without a branch. */
 enum message { NO_MESSAGE, SENT, RECEIVED };
 enum token { NO_TOKEN, TOKEN_SENT, TOKEN_RECEIVED };
 
@@ -53,7 +53,7 @@ INLINE void meet(const struct overhead_exchange *x, enum token token)
     BC_MPI(MPI_Barrier(x->pair));
 }
 
-/* Times all iterations, in ns: post, work, wait and meet. */
+/* Times all iterations, in ns: post, work, wait and barrier. */
 INLINE double time_loop(const struct overhead_exchange *x, uint64_t units, int64_t iterations,
                         enum message message, enum token token)
 {
@@ -80,7 +80,7 @@ INLINE double time_message(const struct overhead_exchange *x, uint64_t units, in
     return time_loop(x, units, iterations, SENT, token);
 }
 
-/* Runs this rank's end of a loop, with `units` of work in each iteration if it measures; returns
+/* Runs this rank's end of a loop, with `units` of work in each iteration if it measures. Returns
    the time of all iterations in ns. Collective over the pair. */
 INLINE double time_loops(const struct overhead_exchange *x, bool has_message, bool has_token,
                          uint64_t units, int64_t iterations)
@@ -98,10 +98,11 @@ INLINE double time_loops(const struct overhead_exchange *x, bool has_message, bo
 
 /* ---- the data of --check --------------------------------------------------------------------- */
 
-/* A message repeats itself after PERIOD bytes, no power of two: data in the wrong place shows. */
+/* Data repeats after PERIOD bytes, not a power of two, so that misplaced data shows. */
 enum { PERIOD = 251 };
 
-/* Byte i of the present message, never 0; another one in each message, so that old data shows. */
+/* Returns byte i of the current message: never 0, and different in each message, so that old data
+   shows. */
 static unsigned char data_byte(const struct overhead_exchange *x, int64_t i)
 {
     return (unsigned char)((x->messages + i) % PERIOD + 1);
@@ -137,9 +138,9 @@ static bool data_is_right(struct overhead_exchange *x)
 void overhead_time(struct overhead_exchange *x, const struct bc_round *round, int quantity,
                    bool message, bool token, uint64_t units)
 {
-    /* With --check each iteration is a loop of its own, and data is written and verified between
-       the loops; with --buffers=new memory is allocated there. Loops without a message are cut up
-       alike, so that the clock's cost cancels. */
+    /* With --check or --buffers=new each iteration is a separate loop, and data is verified or
+       memory is allocated between loops. Loops without a message are split the same way, so that
+       the clock's cost cancels. */
     const int64_t loops = x->check || x->renews ? x->iterations : 1;
     double ns = 0.0;
     for (int64_t i = 0; i < loops; i++) {

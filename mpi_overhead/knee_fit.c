@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Returns the median of iter, or of iter less work. */
+/* Returns the median of iter, or with `less_work` of iter less work. */
 static double median(const struct knee_point *points, size_t count, bool less_work)
 {
     double values[KNEE_POINTS_MAX];

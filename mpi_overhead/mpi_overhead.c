@@ -1,6 +1,6 @@
 /*
  * Host overhead and application availability: the time for which a message keeps the processor
- * busy, and the share of its transfer that is left for other work.
+ * busy, and the share of its transfer time that is left for other work.
  *
  * Method: post-work-wait, D. Doerfler and R. Brightwell, "Measuring MPI Send and Receive Overhead
  * and Application Availability in High Performance Network Interfaces", EuroPVM/MPI 2006. Overhead
@@ -9,17 +9,18 @@
  *
  * Timed region: loops of iterations between two readings of the clock (kernel.c). An iteration
  * posts a message, works, waits, and ends with a barrier of the two ranks. Loops without a message,
- * without work, and with neither are timed alternately with it. With enough work the message is
- * over before the wait (the knee), and the overhead is what the message adds to the work. The lower
- * half of the ranks, ordered by node, measures, each with a partner in the upper half.
+ * without work, and with neither are timed alternately with it. With enough work (beyond the knee)
+ * the message completes before the wait, and the overhead is the time that the message adds to the
+ * work. The ranks of the lower half, ordered by node, measure, each with a partner in the upper
+ * half.
  *
- * When and how often: a row is a size, a direction and a pair. The first visit of a row raises the
- * work until it finds the knee (search.c). All rows are visited alternately, six times; rows that
- * aren't precise then up to twelve times, while there is time. A visit ends when overhead and
- * transfer are known to 2 % (--precision), or when its time is up. With -b RATIO a visit is the
- * specification's search.
+ * When and how often: a row is a size, a direction and a pair. Rows are measured alternately, each
+ * in six visits, or up to twelve if the row isn't precise and time is left. The first visit raises
+ * the work until it finds the knee (search.c). A visit ends when overhead and transfer are known to
+ * 2 % (--precision), or when its time is up. With -b RATIO a visit is the search of the
+ * specification (SMB, docs/sources.md).
  *
- * Written: a line a row after its last visit (columns.c, row.c).
+ * Written: one line per row, after its last visit (columns.c, row.c).
  */
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
@@ -36,7 +37,7 @@
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
-/* Checks processes and memory. Hands on what -n, -i and -b ask of the run. */
+/* Checks processes and memory. Applies -n, -i and -b to the run. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     const struct overhead_parameters *const p = state;
@@ -65,7 +66,7 @@ static bool complete(void *state, struct bc_error *error)
 
 /* ---- shared by all rows ---------------------------------------------------------------------- */
 
-/* Notes how many pairs cross nodes, and that the reported one doesn't. Collective. */
+/* Prints notes on how many pairs cross nodes, and if the reported one doesn't. Collective. */
 static void note_pairs(const struct mpi_overhead *bench, int partner)
 {
     const struct bc_job *const job = &bench->run->job;
@@ -149,7 +150,7 @@ static void print_start(const struct mpi_overhead *bench, int pair)
                      bench->run->max_clock.resolution_ns * 1e-3);
 }
 
-/* Notes why no knee was found in the row that comes next, and a remedy. */
+/* Prints a note on why the next row has no knee, with a remedy. */
 static void note_no_knee(const struct mpi_overhead *bench, bool in_time, bool is_disturbed)
 {
     struct bc_output *const output = bench->run->output;
@@ -162,8 +163,8 @@ static void note_no_knee(const struct mpi_overhead *bench, bool in_time, bool is
         bc_output_remark(output, OVERHEAD_NOTE_NO_KNEE, row);
 }
 
-/* Returns the plan of a visit with -b auto: a share of a fixed number of iterations, or the
-   settings' plan. */
+/* Returns the plan of a visit with -b auto: its share of a fixed number of iterations, or the plan
+   of the settings. */
 static struct bc_plan plan_of(const struct mpi_overhead *bench, const struct overhead_row *row,
                               double seconds)
 {
@@ -198,7 +199,7 @@ static void measure_beyond_knee(struct mpi_overhead *bench, double end_s, struct
     row->store.in_time = bc_rounds_settled(rounds);
 }
 
-/* Lets all pairs exchange messages; the times of one pair are the row's. */
+/* All pairs exchange messages; the row has the times of one pair. */
 static void measure(struct mpi_overhead *bench, struct bc_visit *visit)
 {
     struct overhead_exchange *const x = &bench->exchange;
@@ -260,8 +261,8 @@ static const char *varying_keys(const struct overhead_parameters *p)
     return p->both ? "direction," : "";
 }
 
-/* Reserves a buffer, its contents, and a new buffer that is allocated before the old one is freed.
- */
+/* Reserves a buffer, its contents, and a new buffer that is allocated before the old one is
+   freed. */
 static void open_memory(struct mpi_overhead *bench, struct bc_run *run)
 {
     const struct overhead_parameters *const p = &bench->parameters;

@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-/* The overhead need not be known better than this: the clock resolves no less. */
+/* An overhead this precise is precise enough: clocks resolve no less. */
 #define OVERHEAD_RESOLUTION_NS 5.0
 
 const char overhead_no_knee[] = "no-knee";
@@ -12,9 +12,9 @@ double overhead_beyond_knee(const struct mpi_overhead *bench)
     return sqrt(bench->parameters.threshold);
 }
 
-/* Returns the share of a time that the overhead leaves, in percent, with its interval; NAN if the
-   time is 0, or may be. Each end is the extreme quotient: the overhead's sign decides which end of
-   the time divides. */
+/* Returns the share of a time that the overhead leaves, in percent, with its interval, or NAN if
+   the time may be 0. Each end is the extreme quotient: the overhead's sign decides by which end of
+   the time it is divided. */
 static struct bc_summary available(const struct bc_summary *overhead, const struct bc_summary *time)
 {
     const struct bc_interval *const o = &overhead->interval, *const t = &time->interval;
@@ -39,13 +39,12 @@ bool overhead_is_fitted(const struct mpi_overhead *bench)
     return bench->parameters.base_threshold <= 0.0;
 }
 
-/* Half of the last digit that is printed: less than that below 0 is 0. */
+/* Half of the last printed digit: a value less than that below 0 is 0. */
 #define IMPOSSIBLE_NS 0.5
 
-/* Returns how much longer the message makes the work: beyond the knee loops with and without it
-   take about as long. They don't run quite the same code besides, so the interval (but under the
-   mean) never ends closer to the value than what one reading of the clock is worth. Local; rank 0.
- */
+/* Returns the time that the message adds to the work; beyond the knee, loops with and without it
+   take about as long. They run slightly different code, so except with --estimator=mean the
+   interval extends at least one reading of the clock each way. Local; rank 0. */
 static struct bc_summary summarize_overhead(const struct mpi_overhead *bench,
                                             const struct bc_samples *samples)
 {
@@ -58,7 +57,7 @@ static struct bc_summary summarize_overhead(const struct mpi_overhead *bench,
     return overhead;
 }
 
-/* True if the interval that the row reports, less the clock reading in it, is within --precision or
+/* True if the reported interval, less the clock reading in it, is within --precision or
    OVERHEAD_RESOLUTION_NS. Local; rank 0. */
 static bool overhead_is_narrow(const struct mpi_overhead *bench, const struct bc_samples *samples)
 {
@@ -88,8 +87,8 @@ static void dump(const struct mpi_overhead *bench, const struct overhead_row *ro
             bc_samples_dump(bench->run, names[i], &row->store.samples, i);
 }
 
-/* True if all overheads from lo_ns to hi_ns lie below 0, or above the transfer, of which the
-   overhead is a part. Local. */
+/* True if all overheads from lo_ns to hi_ns are below 0 or above the transfer, which includes the
+   overhead. Local. */
 static bool is_impossible(double lo_ns, double hi_ns, double base_ns)
 {
     return hi_ns < -IMPOSSIBLE_NS || lo_ns > base_ns + IMPOSSIBLE_NS;
@@ -126,7 +125,7 @@ static void summarize(const struct mpi_overhead *bench, const struct overhead_ro
     result->available_pct = available(&result->overhead_ns, &base);
     result->transfer_available_pct = available(&result->overhead_ns, &result->transfer_ns);
     result->outcome = bc_samples_outcome(run, samples, overhead_is_precise(bench, row));
-    /* Only its interval is possible. */
+    /* The value is impossible, but part of its interval isn't. */
     if (knee && is_impossible(value_ns, value_ns, base.value))
         result->outcome.status = BC_BUDGET;
     if (!knee || result->is_disturbed)

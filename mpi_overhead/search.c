@@ -4,16 +4,16 @@
 
 #include <math.h>
 
-/* The length of an adaptive run's loops: long against the clock and a loop's start and end. */
+/* Length of an adaptive run's loops: long compared with the clock and a loop's start and end. */
 #define LOOP_NS 20000.0
 #define LOOP_ITERATIONS_MAX 1000
 
-/* Max rounds for each amount of work on the way to the knee. There are fewer where about
-   POINTS_EXPECTED amounts would take too long. */
+/* Max rounds for each amount of work before the knee; fewer if about POINTS_EXPECTED amounts would
+   take too long. */
 #define POINT_ROUNDS_MAX 7
 #define POINTS_EXPECTED 8
 
-/* The smallest work that is tried, as a share of the transfer; less shows the plateau again. */
+/* Smallest work tried, as a share of the transfer; less work only shows the plateau again. */
 #define FIRST_WORK_SHARE (1.0 / 32)
 
 /* Work that proves to be too little is doubled, at most MORE_WORK_MAX times, each time after
@@ -22,13 +22,14 @@
 #define PROBE_ROUNDS 5
 
 /* With -b RATIO the search ends without a knee once the work alone takes this many times --thresh
-   times the shortest iteration: base_t rose with the work, as it does where --bthresh is large. */
+   times the shortest iteration: then base_t rose with the work, as it does if --bthresh is
+   large. */
 #define BEYOND_KNEE_MAX 32.0
 
 /* ---- common to both ways --------------------------------------------------------------------- */
 
-/* Gives all ranks rank 0's units and iterations of the next loops. 0 iterations end the search;
-   returns false then. Collective. */
+/* Broadcasts rank 0's units and iterations of the next loops. Returns false if there are 0
+   iterations, which end the search. Collective. */
 static bool agree_on_round(struct overhead_exchange *x)
 {
     uint64_t order[2] = {x->units, (uint64_t)x->iterations};
@@ -38,12 +39,12 @@ static bool agree_on_round(struct overhead_exchange *x)
     return x->iterations > 0;
 }
 
-/* The quantities of rounds with an amount of work; the clock's cost cancels in their difference. */
+/* Quantities of rounds with an amount of work. The clock's cost cancels in their difference. */
 enum { POINT_ITER, POINT_WORK };
 static const struct bc_quantities point_quantities = {.count = 2};
 
-/* Measures one point, in `rounds` rounds after `warmup_rounds` that don't count. The numbers are
-   significant on rank 0, which gets the point. Collective. */
+/* Measures one point in `rounds` rounds after `warmup_rounds`. Both numbers are significant only on
+   rank 0, which gets the point. Collective. */
 static struct knee_point take_point(struct mpi_overhead *bench, int rounds, int warmup_rounds,
                                     double deadline_s)
 {
@@ -70,8 +71,8 @@ static struct knee_point take_point(struct mpi_overhead *bench, int rounds, int 
     return point;
 }
 
-/* With --verbose, writes the table of times by amount of work, which is the specification's figure
-   1. The same loops run with and without --verbose, and lines are written between loops only. */
+/* With --verbose, writes the table of times by amount of work (figure 1 of the specification). The
+   same loops run with and without --verbose, and lines are written only between loops. */
 
 static void write_table_head(const struct mpi_overhead *bench)
 {
@@ -109,10 +110,10 @@ int64_t overhead_fixed_iterations(const struct mpi_overhead *bench)
 
 /* ---- -b auto --------------------------------------------------------------------------------- */
 
-/* Returns the iterations of a loop: those that take about LOOP_NS, or a fixed number over LOOPS. */
+/* Returns the iterations of a loop: as many as take about LOOP_NS, or a fixed number over LOOPS. */
 static int64_t iterations_for(const struct mpi_overhead *bench, double iteration_ns)
 {
-    enum { LOOPS = 25 }; /* the specified numbers are multiples of it */
+    enum { LOOPS = 25 }; /* divides the specified 100 and 1000 */
     const int64_t fixed = overhead_fixed_iterations(bench);
     if (fixed > 0)
         return fixed < LOOPS ? 1 : fixed / LOOPS;
@@ -127,8 +128,7 @@ static int rounds_for(double loop_ns, double seconds)
     return (int)fmax(1.0, fmin(rounds, POINT_ROUNDS_MAX));
 }
 
-/* Returns the amount of work after `units`: a small share of `base_ns` after none, else twice that.
- */
+/* Returns the amount of work after `units`: a small share of `base_ns` after 0, else the double. */
 static uint64_t more_units(const struct mpi_overhead *bench, uint64_t units, double base_ns)
 {
     if (units > 0)
@@ -137,9 +137,9 @@ static uint64_t more_units(const struct mpi_overhead *bench, uint64_t units, dou
     return first > 0 ? first : 1;
 }
 
-/* Raises the work until an iteration takes --thresh times as long as without, which sets *knee;
-   returns the number of points; the exchange's units are the last one's. All on rank 0. Collective.
- */
+/* Raises the work until an iteration takes --thresh times as long as without work, which sets
+   *knee. Returns the number of points. The exchange's units are those of the last point. All on
+   rank 0. Collective. */
 static size_t find_points(struct mpi_overhead *bench, double seconds, struct knee_point *points,
                           bool *knee)
 {
@@ -182,10 +182,10 @@ static size_t find_points(struct mpi_overhead *bench, double seconds, struct kne
     return count;
 }
 
-/* Returns true if the work alone takes so much longer than a message without work that the message
-   is over when the work is done. Decided by the min of PROBE_ROUNDS rounds, since others may meet
-   interruptions; of fewer rounds after the deadline, but at least one. True without a knee
-   (`knee`). Deadline, knee and decision are rank 0's. Collective. */
+/* True if the work alone takes so much longer than a message without work that the message
+   completes before the work, or if there is no knee. Compares the min of PROBE_ROUNDS rounds, since
+   some may meet interruptions; after the deadline, of at least one round. Deadline, knee and
+   decision are rank 0's. Collective. */
 static bool work_is_enough(struct mpi_overhead *bench, bool knee, double deadline_s)
 {
     const struct bc_plan plan = {

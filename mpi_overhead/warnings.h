@@ -5,7 +5,7 @@
     "note",                                                                                        \
         "the reported pair, ranks 0 and %d, is on one node: use --all-pairs to report every pair"
 
-/* The next three are for a row whose status is no-knee. */
+/* The next three are for rows whose status is no-knee. */
 #define OVERHEAD_NOTE_NO_KNEE                                                                      \
     "note", "row %lld: no knee: no amount of work that was tried exceeded the transfer: raise "    \
             "--max-time"

@@ -71,10 +71,9 @@ unsigned char *msgrate_allocate(const struct msgrate_messages *messages)
                              messages->count, (long long)messages->bytes);
 }
 
-/* Goes through the messages of a block from `sender` to `receiver`: writes them, or leaves them as
-   they are, and returns how many are not what is sent. The first byte differs between neighbouring
-   iterations, ranks and messages; bytes repeat themselves after 251, a prime, so that data a power
-   of two away from its place shows. */
+/* Writes or verifies the messages of a block from `sender` to `receiver`. Returns the number of
+   wrong messages. The first byte differs between neighbouring iterations, ranks and messages. Bytes
+   repeat after 251, a prime, so that data misplaced by a power of two shows. */
 static int64_t go_through(const struct msgrate_messages *messages, unsigned char *block,
                           int64_t iteration, int sender, int receiver, bool write)
 {
@@ -124,7 +123,7 @@ const struct bc_quantities msgrate_quantities = {
     .repetitions = 1,
 };
 
-/* NAN without samples. */
+/* Returns NAN if there are no samples. */
 static double rate_per_s(double messages, double iteration_ns)
 {
     return iteration_ns > 0.0 ? messages / iteration_ns * 1e9 : NAN;

@@ -1,9 +1,9 @@
 /*
- * Shared parts of msgrate and msgrate_rma: options, peers and cache flush, the messages of an
+ * Parts shared by msgrate and msgrate_rma: options, peers, cache flush, the messages of an
  * iteration, and a pattern's samples and result.
  *
- * Before each iteration, and outside its time, ranks flush their caches, write the data to be
- * transferred, and meet in a barrier, so that no rank times the flush of another rank.
+ * Before each iteration, untimed, ranks flush their caches, write the data to be transferred, and
+ * enter a barrier, so that no rank times the flush of another rank.
  */
 #pragma once
 
@@ -19,7 +19,7 @@
 
 enum msgrate_transfer { MSGRATE_PUT, MSGRATE_GET, MSGRATE_TRANSFERS };
 
-/* The synchronisation of one-sided transfers; MSGRATE_ALL: a row for each. */
+/* Synchronisation of one-sided transfers. MSGRATE_ALL means a row for each. */
 enum msgrate_sync {
     MSGRATE_ALL,
     MSGRATE_FENCE,
@@ -30,12 +30,12 @@ enum msgrate_sync {
 };
 
 struct msgrate_parameters {
-    int64_t peers;             /* that a rank sends to, and receives from */
+    int64_t peers;             /* of a rank, to send to and to receive from */
     int64_t iterations;        /* 0: adaptive */
-    int64_t messages;          /* to a peer in an iteration */
+    int64_t messages;          /* per peer and iteration */
     struct bc_size_list sizes; /* of a message, in bytes */
     const char *cache_text;    /* "llc" or a size */
-    int64_t stride;            /* between peers, in ranks ordered by node; 0: chosen */
+    int64_t stride;            /* between peers, in ranks ordered by node; 0: automatic */
 
     /* msgrate only. */
     bool machine_readable;
@@ -47,10 +47,10 @@ struct msgrate_parameters {
     int sync;     /* enum msgrate_sync */
     int64_t threads;
 
-    bool lowers_peers; /* the default number of peers, which the job can't meet; rank 0 */
+    bool lowers_peers; /* the job is too small for the default `peers`; rank 0 */
 
-    int64_t cache_bytes; /* from the text; llc: for the last-level cache, the maximum over ranks
-                            once bench.c has agreed on it; 0: not known */
+    int64_t cache_bytes; /* from cache_text; for llc the max over ranks after msgrate_open; 0 if not
+                            known */
 };
 
 extern const struct msgrate_parameters msgrate_default_parameters;
@@ -62,11 +62,11 @@ extern const struct bc_option msgrate_rma_options[MSGRATE_RMA_OPTIONS];
 bool msgrate_complete(void *state, struct bc_error *error);
 bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error);
 
-/* Returns the bytes of all buffers that msgrate has at a time on a rank, on its GPU if they lie
- * there. */
+/* Returns the bytes of all buffers that a rank of msgrate has at the same time, possibly on a
+   GPU. */
 double msgrate_device_bytes(const struct msgrate_parameters *parameters, const struct bc_run *run);
 
-/* The members of struct bc_program that both programs have. */
+/* Members of struct bc_program that both programs share. */
 #define MSGRATE_PROGRAM                                                                            \
     .defaults = &msgrate_default_parameters, .defaults_bytes = sizeof msgrate_default_parameters,  \
     .state_bytes = sizeof(struct msgrate_bench), .budget_s = BC_BUDGET_S,                          \
@@ -78,17 +78,17 @@ double msgrate_device_bytes(const struct msgrate_parameters *parameters, const s
 struct msgrate_bench {
     struct msgrate_parameters parameters;
     struct bc_run *run;
-    struct bc_device *device; /* NULL: all buffers lie in host memory */
+    struct bc_device *device; /* NULL if all buffers are in host memory */
     struct bc_cache_flush flush;
-    struct bc_node_order by_node; /* in which peers and partners are chosen */
-    int npeers;                   /* length of both lists */
-    int *sends, *receives;        /* the ranks that this one sends to, receives from */
+    struct bc_node_order by_node; /* order in which peers and partners are chosen */
+    int npeers;                   /* length of `sends` and of `receives` */
+    int *sends, *receives;        /* ranks that this one sends to, receives from */
     int stride;                   /* between peers, in ranks ordered by node */
-    int partner;                  /* in the single direction; -1: this rank rests */
+    int partner;                  /* in the single direction; -1 if this rank has none */
     bool lower;                   /* this rank is in the lower half of the ranks ordered by node */
 };
 
-/* The remedy if buffers don't fit into a GPU's memory. */
+/* Remedy if buffers don't fit into a GPU's memory. */
 #define MSGRATE_MEMORY_ADVICE "a smaller --size, or fewer --messages"
 
 /* True if each iteration has a counterpart that stages its messages. */
@@ -103,55 +103,56 @@ void msgrate_close(struct msgrate_bench *bench);
 
 /* ---- peers (peers.c) ------------------------------------------------------------------------- */
 
-/* Chooses peers and partner, and notes on how many nodes they are. Collective. */
+/* Chooses peers and partner, and prints notes on their nodes. Collective. */
 void msgrate_peers_create(struct msgrate_bench *bench);
 
-/* Who exchanges messages with whom. Pure. Ranks here are places of common/job/node_order.h, so
-   that the ranks of a node follow each other; they are a ring. Half of a rank's `count` peers are
-   below it, half above, a stride apart, in ascending order. Where `count` is odd, the extra peer is
+/* Choice of peers. All functions are pure. Ranks here are positions in common/job/node_order.h, so
+   that the ranks of a node are adjacent, and they form a ring. Half of a rank's `count` peers are
+   below it, half above, a stride apart, in ascending order. If `count` is odd, the extra peer is
    above for sending and below for receiving, so that one peer makes a ring. */
 
 /* True if `count` peers, `stride` ranks apart, are different ranks other than the rank itself. */
 bool msgrate_peers_distinct(int ranks, int count, int stride);
 
-/* Writes how many peers of all ranks are on the rank's own node, for each of `strides` strides from
+/* Counts the peers of all ranks that share the rank's node, for each of `strides` strides from
    `first` on. */
 typedef void msgrate_within_fn(void *context, int first, int strides, int64_t *within);
 
 /* Returns the smallest stride with distinct peers that puts the largest share of them on other
-   nodes. Asks `within_of` for strides up to ranks / 2 (larger ones are the same distances the other
-   way round), and stops after a stride that puts all peers on other nodes. Needs more ranks than
-   peers. */
+   nodes. Calls `within_of` for strides up to ranks / 2 (larger ones are the same distances in the
+   other direction), and stops after a stride that puts all peers on other nodes. Needs more ranks
+   than peers. */
 int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of, void *context);
 
-/* Lists the `count` ranks that `rank` sends to and receives from. A message to sends[count - 1 - i]
-   goes as far in one direction as one from receives[i] comes, so all ranks can exchange messages in
-   steps i = 0, 1 ..., and none waits for a message that is sent in a later step. */
+/* Lists the `count` ranks that `rank` sends to and receives from. The rank sends to sends[count - 1
+   - i] at the same distance as it receives from receives[i] on the other side. So all ranks can
+   exchange messages in steps i = 0, 1 ..., and none waits for a message that is sent in a later
+   step. */
 void msgrate_peers_list(int rank, int ranks, int count, int stride, int *sends, int *receives);
 
-/* Returns the partner in a job cut in halves, the lower of which sends to the upper; -1 for the
-   last rank of an odd job, which rests. */
+/* Returns the partner in a job whose lower half sends to the upper half, or -1 for the last rank of
+   an odd number. */
 int msgrate_partner(int rank, int ranks);
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* The messages of an iteration. A block holds those to one peer, or from it; a buffer holds the
-   blocks of all peers, one after the other. With --check a message's data follows from the
-   iteration, its sender, its receiver and its number. All functions are local. */
+/* The messages of an iteration. A block holds those to or from one peer; a buffer holds the blocks
+   of all peers. With --check a message's data depends on the iteration, its sender, its receiver
+   and its number. All functions are local. */
 struct msgrate_messages {
-    int count;                   /* to a peer */
+    int count;                   /* per peer */
     int64_t bytes;               /* of a message */
-    struct bc_amount amount;     /* these bytes, as MPI takes them */
-    int npeers;                  /* length of both lists: 0 on a rank that rests */
-    const int *sends, *receives; /* the ranks that this one sends to, receives from */
+    struct bc_amount amount;     /* these bytes as a count and a type */
+    int npeers;                  /* length of both lists; 0 on a rank without a partner */
+    const int *sends, *receives; /* ranks that this one sends to, receives from */
 };
 
 /* Returns the messages between this rank and all its peers, or its partner in the single direction.
-   Free `amount` when they are no longer needed. */
+   The caller frees `amount`. */
 struct msgrate_messages msgrate_messages_of(const struct msgrate_bench *bench, int64_t bytes,
                                             bool one_partner);
 
-/* Returns the bytes from one block to the next, and of a buffer. */
+/* Return the bytes of a block and of a buffer. */
 static inline size_t msgrate_block_bytes(const struct msgrate_messages *messages)
 {
     return (size_t)messages->count * (size_t)messages->bytes;
@@ -161,21 +162,21 @@ static inline size_t msgrate_buffer_bytes(const struct msgrate_messages *message
     return msgrate_block_bytes(messages) * (size_t)messages->npeers;
 }
 
-/* Block number `place` of a buffer. */
+/* Returns block number `place` of a buffer. */
 static inline unsigned char *msgrate_block(const struct msgrate_messages *messages,
                                            unsigned char *buffer, int place)
 {
     return buffer + msgrate_block_bytes(messages) * (size_t)place;
 }
 
-/* Allocates a buffer as bc_allocate_pages does. */
+/* Allocates a buffer with bc_allocate_pages. */
 unsigned char *msgrate_allocate(const struct msgrate_messages *messages);
 
-/* Writes into a buffer what this rank sends in an iteration. */
+/* Writes the data that this rank sends in an iteration. */
 void msgrate_write(const struct bc_run *run, const struct msgrate_messages *messages,
                    unsigned char *buffer, int64_t iteration);
 
-/* Returns the number of wrong messages of those sent to this rank in an iteration, with --check. */
+/* Returns the number of wrong messages to this rank in an iteration (--check). */
 int64_t msgrate_verify(const struct bc_run *run, const struct msgrate_messages *messages,
                        unsigned char *buffer, int64_t iteration);
 
@@ -194,32 +195,33 @@ struct msgrate_result {
     double total_rate_per_s;                         /* of all ranks that take part */
     double rates_per_s[MSGRATE_PATTERNS];            /* msgrate -o only */
     const char *buffers;                             /* msgrate only */
-    struct bc_staged staged;                         /* likewise, of an iteration */
+    struct bc_staged staged;                         /* msgrate only, of an iteration */
     const char *synchronisation, *transfer;          /* msgrate_rma only */
     int64_t threads;                                 /* msgrate_rma only */
 };
 
-/* Of msgrate, without and with -o, and of msgrate_rma. */
+/* Tables of msgrate without and with -o, and of msgrate_rma. */
 extern const struct bc_table msgrate_table, msgrate_machine_table, msgrate_rma_table;
 
-/* With --buffers=new. */
+/* A key with --buffers=new. */
 extern const struct bc_column msgrate_buffers_column;
 
 /* The quantities of a round: an iteration, and its staged counterpart if there is one. */
 enum msgrate_quantity { MSGRATE_DIRECT, MSGRATE_STAGED, MSGRATE_QUANTITIES };
 
-/* Of iterations without a counterpart. */
+/* For iterations without a counterpart. */
 extern const struct bc_quantities msgrate_quantities;
 
 /* A pattern at a size, and its state kept between visits. */
 struct msgrate_row {
     const char *pattern;
-    bool one_partner;   /* lower half to upper half; else all peers, both ways */
+    bool one_partner;   /* lower half to upper half; otherwise all peers, both ways */
     int64_t size_bytes; /* of a message */
     struct bc_store iterations;
-    int64_t wrong; /* messages with wrong data, on this rank */
+    int64_t wrong; /* messages with wrong data on this rank */
 };
 
-/* Makes the result of all visits, warns of wrong data, and frees the row's samples. Collective. */
+/* Computes the result of all visits, warns of wrong data, and frees the row's samples.
+   Collective. */
 void msgrate_conclude(const struct msgrate_bench *bench, struct msgrate_row *row,
                       struct msgrate_result *result);

@@ -30,7 +30,7 @@ const struct bc_table msgrate_table = {.columns = columns,
                                        .count = sizeof columns / sizeof *columns,
                                        .main = "pattern,npeers,nbytes," RATE};
 
-/* The output has no header: readers go by column order. */
+/* The output has no header: readers rely on column order. */
 static const struct bc_column machine_columns[] = {
     MSGRATE_JOB_COLUMNS,
     BC_COLUMN("single direction", BC_MORE, 1, msgrate_result, rates_per_s[0]),

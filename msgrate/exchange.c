@@ -7,7 +7,7 @@
 
 /* ---- data ------------------------------------------------------------------------------------ */
 
-/* Writes the data to be sent into the program's buffer. */
+/* Writes the data to be sent into the buffer that it is copied from, if any, or sent from. */
 static void write_data(struct msgrate_exchange *x)
 {
     const struct bc_buffer *const copied = msgrate_copied_from(x);
@@ -16,8 +16,8 @@ static void write_data(struct msgrate_exchange *x)
     bc_buffer_write(&buffer, msgrate_buffer_bytes(&x->messages));
 }
 
-/* Returns the number of wrong messages where the program wants to have them; all of them if a
-   kernel sees other data than a copy. */
+/* Returns the number of wrong messages at their final destination, or all if a GPU kernel sees data
+   different from a copy. */
 static int64_t count_wrong(struct msgrate_exchange *x)
 {
     const struct bc_buffer *const copied = msgrate_copied_to(x);
@@ -40,7 +40,7 @@ void msgrate_exchange_prepare(struct msgrate_exchange *x)
     }
     if (renews) {
         bc_buffer_renew(&x->send);
-        bc_buffer_renew(msgrate_arriving(x, posts_ahead)); /* of the receives in the timed region */
+        bc_buffer_renew(msgrate_arriving(x, posts_ahead)); /* for receives in the timed region */
     }
     if (x->messages.npeers > 0) {
         bc_cache_flush_run(&x->bench->flush);

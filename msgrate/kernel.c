@@ -7,12 +7,12 @@
 
 enum { TAG = 1 };
 
-/* Posts are inlined, so that no calls but those of MPI lie between them. */
+/* Posts are inlined, so that only MPI calls are made between them. */
 #define INLINED __attribute__((always_inline)) static inline
 
 /* ---- posts ----------------------------------------------------------------------------------- */
 
-/* Posts all sends to peer i; returns the place after the last request. */
+/* Posts all sends to peer i. Returns the address after the last request. */
 INLINED MPI_Request *post_sends(const struct msgrate_exchange *x, int i, MPI_Request *request)
 {
     const int peer = x->messages.sends[i];
@@ -23,7 +23,7 @@ INLINED MPI_Request *post_sends(const struct msgrate_exchange *x, int i, MPI_Req
     return request;
 }
 
-/* Posts all receives from peer i, likewise. */
+/* Posts all receives from peer i. Returns the address after the last request. */
 INLINED MPI_Request *post_receives(const struct msgrate_exchange *x, const struct bc_buffer *buffer,
                                    int i, MPI_Request *request)
 {
@@ -35,7 +35,7 @@ INLINED MPI_Request *post_receives(const struct msgrate_exchange *x, const struc
     return request;
 }
 
-/* Posts the receives from one peer and the sends to another one, by their numbers in the lists. */
+/* Posts the receives from peer number `from` and the sends to peer number `to`. */
 INLINED MPI_Request *post_both(struct msgrate_exchange *x, int from, int to, MPI_Request *request)
 {
     request = post_receives(x, msgrate_arriving(x, 0), from, request);
@@ -57,10 +57,9 @@ static void exchange_single(struct msgrate_exchange *x)
         wait_all(x, post_receives(x, msgrate_arriving(x, 0), 0, x->requests));
 }
 
-/* In each step, receives come from a rank at the same distance on one side as the sends' target on
-   the other. The specification has both from and to peer i: with two peers or more, every rank
-   would then wait for messages that its peer sends only after those for which the peer itself
-   waits. */
+/* In each step a rank receives from one side and sends to the other, at the same distance. In the
+   specification it does both with peer i: with two or more peers every rank would then wait for
+   messages that its peer sends only after those for which the peer itself waits. */
 static void exchange_pair_based(struct msgrate_exchange *x)
 {
     const int n = x->messages.npeers;
@@ -75,7 +74,7 @@ INLINED void post_all_receives(const struct msgrate_exchange *x, const struct bc
         request = post_receives(x, buffer, i, request);
 }
 
-/* Sends to all peers, then waits for that and for the requests of post_all_receives. */
+/* Sends to all peers, then waits for these sends and for the requests of post_all_receives. */
 INLINED void send_and_wait(const struct msgrate_exchange *x)
 {
     MPI_Request *request = x->requests + (size_t)x->messages.npeers * (size_t)x->messages.count;
@@ -107,7 +106,7 @@ static void exchange_all_start(struct msgrate_exchange *x)
 
 /* ---- the timed kernels and the patterns ------------------------------------------------------ */
 
-/* The pattern is read before the time begins: the flush has left it in no cache. */
+/* The pattern is read before the timed region: the flush removed it from the caches. */
 
 struct bc_span msgrate_time(struct msgrate_exchange *x)
 {
@@ -117,7 +116,7 @@ struct bc_span msgrate_time(struct msgrate_exchange *x)
     return (struct bc_span){start_ns, bc_now_ns()};
 }
 
-/* Copies all data to be sent at once, and likewise all data that has arrived. */
+/* Makes one copy of all data to be sent, and one of all data received. */
 struct bc_span msgrate_time_staged(struct msgrate_exchange *x)
 {
     msgrate_exchange_fn *const exchange = x->pattern->exchange;

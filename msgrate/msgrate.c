@@ -3,7 +3,7 @@
  *
  * Method: the Sandia real-world message rate benchmark; B. Barrett and K. S. Hemmert, "An
  * Application Based MPI Message Throughput Benchmark", IEEE CLUSTER 2009. That program adds up
- * times over iterations and ranks; here an iteration counts with its slowest rank's time.
+ * times over iterations and ranks; here the time of an iteration is that of its slowest rank.
  *
  * Timed region: on each rank, after flushing its caches, writing its send buffers and a barrier
  * (exchange.c), the MPI_Isend, MPI_Irecv and MPI_Waitall of an iteration (kernel.c), in four
@@ -14,16 +14,16 @@
  *     pre-post           receives are posted an iteration ahead
  *     all-start          with all peers at once
  *
- * When and how often: a row is a pattern and a size; with -o a size, with all patterns one after
- * the other. All rows are visited alternately, six times; rows that aren't precise then up to
- * twelve times, while there is time. A visit ends when its median is known to 2 % (--precision), or
- * when its time is up. The first post and the last sends of pre-post belong to no sample.
+ * When and how often: a row is a pattern and a size, or with -o a size, with all patterns one after
+ * the other. Rows are measured alternately, each in six visits, or up to twelve if the row isn't
+ * precise and time is left. A visit ends when its median is known to 2 % (--precision), or when its
+ * time is up. The first post and the last sends of pre-post are not timed.
  *
- * Devices: if buffers lie on a device (--memory), each round also times the staged counterpart: a
+ * Devices: with buffers on a device (--memory), each round also times the staged counterpart: a
  * copy to pinned memory, the same exchange, a copy back. -o has no counterpart.
  *
- * Written: a line a row after its last visit (columns.c): the messages that a rank sends and
- * receives a second, by the mean of the visits' medians.
+ * Written: one line per row, after its last visit (columns.c): the messages that a rank sends and
+ * receives per second, from the mean of the visits' medians.
  */
 #include "common/device/memory.h"
 #include "common/run/program.h"
@@ -31,7 +31,7 @@
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
-/* With -o the result is values only, without a header, as the specification prints them. */
+/* With -o the result has values only, without a header, as in SMB. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     if (((const struct msgrate_parameters *)state)->machine_readable) {
@@ -43,7 +43,7 @@ static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* A line of the result: one pattern, or with -o all of them. */
+/* A line of the result: one pattern, or with -o all patterns. */
 struct msgrate_line {
     const struct msgrate_pattern *first;
     struct msgrate_row patterns[MSGRATE_PATTERNS];
@@ -114,8 +114,8 @@ static void measure(struct msgrate_bench *bench, struct bc_visit *visit)
             visit->is_precise;
 }
 
-/* With -o a line has the rate of each pattern, and the min iterations of all. The columns that
-   patterns have in common (ranks, sizes) are those of the last one. */
+/* With -o a line has the rate of each pattern, and the min iterations of all. Columns common to all
+   patterns (ranks, sizes) are those of the last one. */
 static void write_row(const struct msgrate_bench *bench, struct msgrate_line *line)
 {
     struct bc_run *const run = bench->run;
@@ -144,7 +144,7 @@ const struct bc_program msgrate_program = {
     .fit = fit,
 };
 
-/* The main columns where buffers lie on a device. */
+/* Main columns with buffers on a device. */
 #define MEMORY_COLUMNS                                                                             \
     "pattern,nbytes,rate_per_s,iter_us,staged_us,direct_gain_pct,direct_gain_lo_pct,"              \
     "direct_gain_hi_pct,direct_verdict,status"

@@ -2,19 +2,18 @@
  * Message rate of one-sided communication, with cold caches and many peers: msgrate's single
  * direction and pre-post with MPI_Put or MPI_Get, by synchronisation.
  *
- * Method: as msgrate; pre-post opens its exposure when msgrate posts its receives. With several
+ * Method: as msgrate; pre-post exposes its window when msgrate posts its receives. With several
  * threads each thread transfers its share of every peer's messages, and one thread synchronises.
  *
  * Timed region: on each rank, after flushing its caches, writing the data and a barrier
  * (rma_exchange.c), the transfers and synchronisations of an iteration (rma_kernel.c). Targets of
  * lock and flush do nothing and time nothing.
  *
- * When and how often: a row is a pattern, a synchronisation and a size. All rows are visited
- * alternately, six times, in a new window each time; rows that aren't precise then up to twelve
- * times, while there is time. A visit ends when its median is known to 2 % (--precision), or when
- * its time is up.
+ * When and how often: a row is a pattern, a synchronisation and a size. Rows are measured
+ * alternately, each in six visits with a new window, or up to twelve if the row isn't precise and
+ * time is left. A visit ends when its median is known to 2 % (--precision), or when its time is up.
  *
- * Written: a line a row after its last visit (columns.c), as msgrate's.
+ * Written: one line per row, after its last visit (columns.c), as in msgrate.
  */
 #include "common/run/program.h"
 #include "msgrate/rma_exchange.h"
@@ -22,7 +21,7 @@
 
 #include <mpi.h>
 
-/* The share of a rank's /dev/shm for its window; the library keeps its own queues there, too. */
+/* Share of a rank's part of /dev/shm for its window; the library also keeps queues there. */
 #define WINDOW_SHARE 0.75
 
 static const char *const transfer_names[MSGRATE_TRANSFERS] = {"put", "get"};

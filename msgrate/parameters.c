@@ -6,10 +6,10 @@
 #include <math.h>
 #include <string.h>
 
-/* The library's memory for a request, roughly. */
+/* Approximate memory of the library per request. */
 #define REQUEST_BYTES 512.0
 
-/* More than any processor runs. */
+/* More than any node has. */
 #define THREADS_MAX 1024
 
 /* ---- tables ---------------------------------------------------------------------------------- */
@@ -66,7 +66,7 @@ bool msgrate_complete(void *state, struct bc_error *error)
 
 /* ---- against the job ------------------------------------------------------------------------- */
 
-/* Lowers the default number of peers to what the job has: fewer than ranks, and all different. */
+/* Lowers the default number of peers to the job's: fewer than ranks, and all different. */
 static void lower_peers(struct msgrate_parameters *p, int ranks)
 {
     if (p->peers >= ranks)
@@ -95,8 +95,8 @@ static bool fit_peers(const struct msgrate_parameters *p, int ranks, struct bc_e
                ranks, (long long)p->stride);
 }
 
-/* Buffers for all messages of an iteration that a rank has at a time: one to send from, and one to
-   receive into, or two with --check and --buffers=new. */
+/* Returns the number of buffers that a rank has at the same time: one to send from, and one to
+   receive into, or two with --check or --buffers=new. */
 static int buffers_of(const struct msgrate_parameters *p, const struct bc_run *run)
 {
     return run->settings.check || p->buffers == BC_BUFFERS_NEW ? 3 : 2;
@@ -122,7 +122,7 @@ static bool fit_memory(const struct msgrate_parameters *p, const struct bc_run *
                             (long long)p->messages, (long long)p->peers,
                             INT_MAX / 2 / (long long)p->peers);
     const int64_t largest = bc_size_list_max(&p->sizes);
-    /* Buffers of the staged counterpart, too, with a GPU; --buffers=new as above. */
+    /* With a GPU, includes the buffers of the staged counterpart. */
     const int buffers = buffers_of(p, run) * (strcmp(p->memory.words, "host") == 0 ? 1 : 2) +
                         (p->buffers == BC_BUFFERS_NEW);
     const double flush = (double)p->cache_bytes;
@@ -150,7 +150,7 @@ static bool fit_memory(const struct msgrate_parameters *p, const struct bc_run *
 bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct msgrate_parameters *const p = state;
-    /* The specification's name of --samples. */
+    /* --samples by its name in the specification. */
     if (p->iterations > 0 && !bc_option_given(&run->options, "samples"))
         run->settings.samples = p->iterations;
     if (!bc_option_given(&run->options, "peers") && run->job.ranks > 1)

@@ -5,15 +5,15 @@
 
 bool msgrate_peers_distinct(int ranks, int count, int stride)
 {
-    /* Two peers, or a peer and the rank itself, are 1 to `count` strides apart: the same rank where
-       these make whole turns of the ring. */
+    /* Two peers, or a peer and the rank itself, are 1 to `count` strides apart. They are the same
+       rank if these strides are a multiple of the ring. */
     for (long long strides = 1; strides <= count; strides++)
         if (strides * stride % ranks == 0)
             return false;
     return true;
 }
 
-/* Strides that `within_of` is asked for at a time. */
+/* Strides per call of `within_of`. */
 enum { STRIDES = 256 };
 
 int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of, void *context)
@@ -33,7 +33,7 @@ int msgrate_peers_stride(int ranks, int count, msgrate_within_fn *within_of, voi
     return best;
 }
 
-/* Lists `count` ranks, `below` of them lower, in ascending order. */
+/* Lists `count` ranks in ascending order, `below` of which are below `rank`. */
 static void list(int rank, int ranks, int count, int below, int stride, int *peers)
 {
     stride %= ranks;
@@ -60,8 +60,7 @@ int msgrate_partner(int rank, int ranks)
 
 /* ---- of this job ----------------------------------------------------------------------------- */
 
-/* msgrate_within_fn; the context is the bench. A node's ranks have places that follow each other.
-   Collective. */
+/* A msgrate_within_fn whose context is the bench. The ranks of a node are adjacent. Collective. */
 static void count_within(void *context, int first, int strides, int64_t *within)
 {
     const struct msgrate_bench *const bench = context;
@@ -78,7 +77,7 @@ static void count_within(void *context, int first, int strides, int64_t *within)
     bc_harness_allreduce(MPI_IN_PLACE, within, strides, MPI_INT64_T, MPI_SUM, MPI_COMM_WORLD);
 }
 
-/* Notes how far peers are apart, and how many peers and partners are on other nodes. Collective. */
+/* Prints notes on the distance of peers, and on peers and partners on other nodes. Collective. */
 static void note_peers(const struct msgrate_bench *bench)
 {
     const struct bc_job *const job = &bench->run->job;

@@ -1,6 +1,6 @@
 /* Iterations with one-sided communication. A put goes into the window of its target, a get comes
-   from it. A window that is exposed before the flush must not be written any more: the data that
-   gets will transfer is read instead. */
+   from it. A window that is exposed before the flush must not be written afterwards: data of gets
+   is read instead. */
 #include "msgrate/rma_exchange.h"
 
 #include "common/coarray/coarray.h"
@@ -15,16 +15,16 @@
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-/* Times that a waiting thread looks before it offers its processor to another thread. */
+/* Polls of a waiting thread before it yields its processor. */
 #define LOOKS 1000
 
-/* Threads that transfer together, again and again. In between they spin (and yield), so that a
-   transfer begins without a system call. */
+/* Threads that transfer together. Between transfers they spin and yield, so that a transfer begins
+   without a system call. */
 struct msgrate_team {
     int threads;
     bool ends;
     atomic_uint calls;  /* of msgrate_transfer so far */
-    atomic_int at_work; /* threads that have not finished the last call yet */
+    atomic_int at_work; /* threads that have not finished the last call */
     struct msgrate_thread members[];
 };
 
@@ -106,7 +106,7 @@ static size_t half_offset(const struct msgrate_rma_exchange *x, int64_t iteratio
     return (size_t)(iteration % x->halves) * half_bytes(x);
 }
 
-/* True if messages come out of this rank's memory, or with `into` go into it. */
+/* True if messages leave this rank's memory, or with `into` enter it. */
 static bool takes_part(const struct msgrate_rma_exchange *x, bool into)
 {
     /* In the single direction the lower half accesses the upper half. */
@@ -115,8 +115,8 @@ static bool takes_part(const struct msgrate_rma_exchange *x, bool into)
 }
 
 /* Returns the memory of an iteration's messages on this rank: the local buffer, or a half of the
-   window. Local loads and stores in a window that other ranks may access at any time come between
-   open_buffer and close_buffer. */
+   window. Local loads and stores in a window that other ranks may access at any time are enclosed
+   by open_buffer and close_buffer. */
 static unsigned char *open_buffer(const struct msgrate_rma_exchange *x, bool in_window,
                                   int64_t iteration)
 {
@@ -147,13 +147,13 @@ static void write_data(const struct msgrate_rma_exchange *x, int64_t iteration)
     close_buffer(x, !x->puts);
 }
 
-/* True if gets are of data that was written before: their exposure is open already. */
+/* True if data of gets is written before its iteration, since its exposure opens earlier. */
 static bool writes_ahead(const struct msgrate_rma_exchange *x)
 {
     return !x->puts && x->pattern->opens_ahead;
 }
 
-/* Brings the data of this iteration's gets into the caches, as writing the data does. */
+/* Loads the data of this iteration's gets into the caches, as writing it would. */
 static void read_data(const struct msgrate_rma_exchange *x)
 {
     const size_t line_bytes = x->bench->flush.line_bytes;
@@ -191,7 +191,7 @@ void msgrate_rma_exchange_prepare(struct msgrate_rma_exchange *x)
 
 int64_t msgrate_rma_exchange_finish(struct msgrate_rma_exchange *x)
 {
-    /* The targets of a lock or a flush can't know when its origin is done. */
+    /* Targets of lock and flush don't know when their origins are done. */
     bc_harness_barrier(MPI_COMM_WORLD);
     const int64_t wrong = x->bench->run->settings.check ? count_wrong(x) : 0;
     x->iteration++;

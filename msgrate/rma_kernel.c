@@ -1,7 +1,7 @@
 /*
  * The timed regions of msgrate_rma: two of msgrate's patterns with one-sided communication, each
- * with four synchronisations. In the halo ("pre-post"), exposure is opened ahead as msgrate posts
- * receives ahead.
+ * with four synchronisations. In pre-post, windows are exposed ahead, as msgrate posts receives
+ * ahead.
  *
  *              single direction            pre-post
  *   fence      fence, transfers, fence     transfers, fence, which ends this iteration's epoch and
@@ -12,7 +12,7 @@
  *              against post, wait
  *   flush      transfers, flush            transfers, flush_all; inside one lock_all
  *
- * All of this is timed but lock_all. The targets of lock and flush do nothing and time nothing.
+ * All of this is timed except lock_all. The targets of lock and flush do nothing and time nothing.
  */
 #include "common/clock/clock.h"
 #include "common/mpi/mpi_check.h"
@@ -20,8 +20,8 @@
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
-/* Puts, or gets, a thread's share of a block. Inlined where `puts` is a constant, so that nothing
-   looks at it between transfers. */
+/* Puts or gets a thread's share of a block. Inlined with a constant `puts`, so that there is no
+   branch between transfers. */
 __attribute__((always_inline)) static inline void transfer_block(
     const struct msgrate_thread *thread, unsigned char *block, int peer, MPI_Aint offset, bool puts)
 {
@@ -37,8 +37,8 @@ __attribute__((always_inline)) static inline void transfer_block(
                            amount.count, amount.type, x->window));
 }
 
-/* Transfers a thread's share of all messages. Block i of a peer's window is for the rank at place i
-   of the peer's own list. Peer i lists this rank at n - 1 - i: see msgrate_peers_list. */
+/* Transfers a thread's share of all messages. Block i of a peer's window is for rank i of the
+   peer's own list, in which peer i has this rank at n - 1 - i (msgrate_peers_list). */
 __attribute__((always_inline)) static inline void transfer_share(
     const struct msgrate_thread *thread, bool puts)
 {

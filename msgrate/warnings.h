@@ -6,13 +6,13 @@
 #define MSGRATE_WARNING_SMALL_FLUSH                                                                \
     "warning", "flushing %lld bytes doesn't clear a last-level cache of %lld bytes: use -c llc"
 
-/* The peers, a plural's s, the default. */
+/* The peers, a plural s, the default. */
 #define MSGRATE_NOTE_FEWER_PEERS                                                                   \
     "note", "%d peer%s instead of the default %lld, which needs more processes"
 
 #define MSGRATE_NOTE_RESTS "note", "single direction: rank %d rests, since it has no partner"
 
-/* The last text is a remedy, or empty. */
+/* The last text is a remedy or empty. */
 #define MSGRATE_NOTE_DISTANCE                                                                      \
     "note", "peers are %d ranks apart, with ranks ordered by node: %d %% of them on other nodes%s"
 

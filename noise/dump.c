@@ -1,4 +1,4 @@
-/* --dump-samples: when each rank was watched and interrupted. */
+/* --dump-samples: times at which each rank was watched and interrupted. */
 #include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "noise/noise.h"
@@ -8,7 +8,7 @@
 
 enum { TAG_STOPS = 2 };
 
-/* Writes when a rank was watched, when its stops began and how long they took; rank 0. */
+/* Writes the begin and end of a rank's visits, and the begin and length of its stops. Rank 0. */
 static void dump_rank(const struct bc_run *run, int rank, const struct noise_watch *visits,
                       int count, const struct noise_stop *stop)
 {

@@ -2,16 +2,16 @@
  * Noise of the operating system: frequency, length and sources of the interruptions (stops) of a
  * job's ranks, and the slowdown of programs whose ranks wait for each other.
  *
- * Timed region: on each rank quanta of work one after the other, each between two readings of the
- * clock (kernel.c); a quantum takes the same time unless the rank is interrupted (rank_stops.h).
- * Alternately with them, steps of work and a barrier or an allreduce.
+ * Timed region: on each rank, successive quanta (equal amounts of work), each between two readings
+ * of the clock (kernel.c). A quantum takes the same time unless the rank is interrupted
+ * (rank_stops.h). Alternately, steps of some work (the grain) and a barrier or an allreduce.
  *
- * When and how often: all ranks do the quanta at the same time, in six visits that are spread over
- * the run. The steps of each operation and grain have visits of their own between them.
+ * When and how often: all ranks run quanta at the same time, in six periods (visits) spread over
+ * the run. The steps of each operation and grain have separate visits between them.
  *
- * Written: a line for the job, for each host or rank, for each source of interruptions (sources.h),
- * and for each operation and grain with its measured and its predicted slowdown (prediction.c,
- * rows.c, columns.c).
+ * Written: one line for the job, for each host or rank, for each source of interruptions
+ * (sources.h), and for each operation and grain with its measured and its predicted slowdown
+ * (prediction.c, rows.c, columns.c).
  */
 #include "common/clock/clock.h"
 #include "common/mpi/harness.h"
@@ -22,20 +22,20 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The time for the quanta, and for each kind of steps, in --max-time. */
+/* Time for the quanta, and for each kind of steps, in units of --max-time. */
 #define QUANTA_SHARES 10.0
 #define STEPS_SHARES 0.5
 
-/* A block of quanta takes about BLOCK_NS, within these limits. A block of fewer than BLOCK_MIN
-   steps has no usual time. */
+/* A block has quanta for about BLOCK_NS, within these limits. A block of fewer than BLOCK_MIN steps
+   has no usual time. */
 #define BLOCK_NS 4e6
 enum { BLOCK_MIN = 16, BLOCK_MAX = 4096 };
 
-/* A block of steps is at most this many times as long as all before: the first steps may be short
+/* Max length of a block of steps relative to all previous steps: the first steps may be short
    although later ones wait for a processor. */
 #define BLOCK_GROWTH 8.0
 
-/* The clock that ranks share is first measured for this long. */
+/* Duration of the first synchronisation of the clock that ranks share. */
 #define SHARED_CLOCK_S 0.3
 
 /* Min length of a stop, in steps of the clock. */
@@ -93,7 +93,7 @@ static void open_noise(struct noise *noise, struct bc_run *run)
     noise->min_stop_ns = fmax(p->min_stop_us * 1e3, CLOCK_STEPS * run->max_clock.resolution_ns);
     noise->block = (int)fmax(BLOCK_MIN, fmin(BLOCK_MAX, BLOCK_NS / (p->quantum_us * 1e3)));
     noise->readings = bc_allocate(BLOCK_MAX + 1, sizeof *noise->readings, "no memory for readings");
-    /* Else the first access to a page would look like a stop. */
+    /* Touches all pages: a first access would look like a stop. */
     for (int i = 0; i <= BLOCK_MAX; i++)
         noise->readings[i] = -1;
     noise->clock = bc_global_clock_create(&run->job, SHARED_CLOCK_S, 0);
@@ -112,17 +112,17 @@ static void close_noise(struct noise *noise)
 
 /* ---- a visit --------------------------------------------------------------------------------- */
 
-/* Returns the samples of a visit: its part of --samples, at least 1; 0: limited by time only. */
+/* Returns a visit's part of --samples, at least 1, or 0 if only time limits it. */
 static int64_t samples_of_visit(const struct bc_run *run)
 {
     const int64_t part = bc_part_of_visit(run->settings.samples, run);
     return run->settings.samples > 0 && part == 0 ? 1 : part;
 }
 
-/* Returns the clock's time in `seconds` seconds, at most 3 years. */
+/* Returns the clock's time `seconds` from now, at most 3 years. */
 static int64_t end_of(double seconds) { return bc_now_ns() + (int64_t)(fmin(seconds, 1e8) * 1e9); }
 
-/* Takes quanta on this rank for `seconds`, or those of --samples, or until a signal. */
+/* Runs quanta on this rank for `seconds`, or as many as --samples, or until a signal. */
 static void watch(struct noise *noise, double seconds, struct noise_stops *stops)
 {
     const int64_t asked = samples_of_visit(noise->run);
@@ -141,15 +141,15 @@ static void watch(struct noise *noise, double seconds, struct noise_stops *stops
     } while (bc_now_ns() < end_ns && (asked == 0 || done < asked) && bc_signals_noted() == 0);
 }
 
-/* Sums over the steps of a visit so far; rank 0. */
+/* Sums over the steps of a visit so far. Rank 0. */
 struct tally {
     double total_ns, usual_ns;
     int64_t count;
-    double judged_excess_ns, judged_usual_ns; /* of blocks whose usual time is known */
+    double judged_excess_ns, judged_usual_ns; /* in blocks whose usual time is known */
 };
 
-/* Adds a block of steps. A step that takes longer than usual by more than the min stop was stopped.
-   The usual time isn't known from a few steps, nor from steps as short as the clock's. */
+/* Adds a block of steps. A step was stopped if it takes longer than usual by more than the min
+   stop. The usual time isn't known from too few steps, or from steps as short as the clock's. */
 static void add_steps(const struct noise *noise, struct noise_steps *steps, int count,
                       struct tally *tally)
 {
@@ -175,7 +175,7 @@ static void add_steps(const struct noise *noise, struct noise_steps *steps, int 
     steps->judged += is_known ? count : 0;
 }
 
-/* Returns the number of steps in the next block; 0 if the time is up or there are enough.
+/* Returns the number of steps in the next block, or 0 if the time is up or there are enough.
    Collective. */
 static int64_t next_block(const struct noise *noise, const struct tally *tally, int64_t end_ns)
 {
@@ -184,7 +184,7 @@ static int64_t next_block(const struct noise *noise, const struct tally *tally, 
     int64_t next = 1;
     if (tally->count > 0 && (left_ns <= 0.0 || bc_signals_noted() != 0))
         next = 0;
-    else if (tally->count > 0) { /* not longer than the time that is left */
+    else if (tally->count > 0) { /* must fit into the remaining time */
         const double fitting = left_ns * (double)tally->count / tally->total_ns;
         next =
             (int64_t)fmax(1.0, fmin(BLOCK_MAX, fmin(fitting, BLOCK_GROWTH * (double)tally->count)));
@@ -195,7 +195,7 @@ static int64_t next_block(const struct noise *noise, const struct tally *tally, 
     return next;
 }
 
-/* Takes steps on all ranks, for `seconds` or the number of --samples. Collective. */
+/* Runs steps on all ranks, for `seconds` or as many as --samples. Collective. */
 static void step(struct noise *noise, struct noise_steps *steps, double seconds)
 {
     static noise_kernel_fn *const kernels[NOISE_OPERATIONS] = {noise_barrier_steps,
@@ -212,7 +212,7 @@ static void step(struct noise *noise, struct noise_steps *steps, double seconds)
     }
     if (noise->run->job.rank != 0)
         return;
-    /* Later visits that were cut short would count as much as the others. */
+    /* Later visits that a signal cut short are ignored, since all visits have equal weight. */
     const bool counts = noise->run->visit == 0 || bc_signals_noted() == 0;
     double values[NOISE_STEP_VALUES] = {NAN, NAN, NAN};
     if (counts) {
@@ -224,8 +224,8 @@ static void step(struct noise *noise, struct noise_steps *steps, double seconds)
     bc_samples_append(&steps->visits, values, NOISE_STEP_VALUES, 0);
 }
 
-/* Moves the times of the last visit to the clock that ranks share; its stops are those from `first`
-   on. Collective. */
+/* Converts the times of the last visit, whose stops begin at index `first`, to the clock that ranks
+   share. Collective. */
 static void move_to_shared_clock(const struct noise *noise, struct noise_stops *stops, size_t first)
 {
     struct noise_watch *const watch = &stops->visits[stops->visit_count - 1];
@@ -244,8 +244,8 @@ static void measure(struct noise *noise, struct bc_visit *visit)
     const size_t first = stops->count;
     bc_harness_bcast(&seconds, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
     const double share_s = seconds / all_shares(noise);
-    /* The quanta of two visits follow each other: long enough for sources that stop once a second.
-     */
+    /* The quanta of two visits are adjacent, to be long enough for sources that stop a rank once
+       per second. */
     const bool quanta_first = noise->run->visit % 2 == 0;
     if (quanta_first)
         watch(noise, QUANTA_SHARES * share_s, stops);
@@ -254,7 +254,7 @@ static void measure(struct noise *noise, struct bc_visit *visit)
     if (!quanta_first)
         watch(noise, QUANTA_SHARES * share_s, stops);
     move_to_shared_clock(noise, stops, first);
-    visit->is_precise = true; /* ranks are watched for a fixed time */
+    visit->is_precise = true; /* visits have a fixed length */
 }
 
 const struct bc_program noise_program = {

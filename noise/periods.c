@@ -1,11 +1,11 @@
 /*
- * Which stops of a rank are periodic: timer ticks, daemons that run once a second.
+ * Periodic stops of a rank, such as timer ticks and daemons that run once per second.
  *
  * Stops of about the same length (within a factor of 4; rare ones also within 1.4) are searched
  * together, the longest first. At each frequency the H test compares their phases with those of
- * random stops (spectrum.h). A peak must also look like a clock, since stops may come in bursts, or
- * more often at some times: most periods have a stop within a tenth of the period, and just before
- * and after that there are hardly more stops than at other times.
+ * random stops (spectrum.h). Since stops may come in bursts, or more often at some times, a peak
+ * must also look like a clock: most periods have a stop within a tenth of the period when it is
+ * due, and there are hardly more stops just before and after than at other times.
  *
  * Sources: de Jager, Swanepoel and Raubenheimer, "A Powerful Test for Weak Periodic Signals with
  * Unknown Light Curve Shape in Sparse Data", Astronomy and Astrophysics 221 (1989); its chance of
@@ -19,49 +19,50 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stops of up to 2^OCTAVES ns are searched: those of two octaves of length together, and rare ones
-   also in half an octave. */
+/* Stops of up to 2^OCTAVES ns are searched, those of two octaves of length together, and rare ones
+   also by half an octave. */
 enum { OCTAVES = 40, OCTAVES_TOGETHER = 2, NARROW_AN_OCTAVE = 4 };
 
-/* A search uses the first stops only, since its time grows with the square of their number. First
-   few of them, since a clock that drifts keeps its phase for a while only; then more, since a
-   clock's stops may be few among many. */
+/* A search uses only the first stops, since its time grows with the square of their number. The
+   first search uses few, since a drifting clock keeps its phase only for a while, the second one
+   more, since a clock's stops may be few among many. */
 enum { SEARCHES = 2, SEARCHED_MAX = 1024, STOPS_MIN = 6 };
 static const size_t searched[SEARCHES] = {256, SEARCHED_MAX};
 
-/* A clock has a stop in at least COVERED_MIN of its periods, at most BESIDE of a period before or
-   after it is due. */
+/* At least COVERED_MIN of a clock's periods have a stop at most BESIDE of a period before or after
+   it is due. */
 #define COVERED_MIN 0.7
 #define BESIDE 0.05
 
-/* Max number of stops just before and after that, beyond the rate at other times, as a share of
-   those when one is due. */
+/* Max stops just before and after that time, beyond the rate at other times, as a share of the
+   stops that are on time. */
 #define BLUR_MAX 0.5
 
-/* Min power of a clock's own frequency, as a share of that of its multiples: short stops have the
-   same power at all harmonics. At a multiple of the true period some harmonics have no power. */
+/* Min power of a clock's base frequency, as a share of the max over its harmonics: short stops have
+   the same power at all harmonics. At a multiple of the true period some harmonics have no
+   power. */
 #define FIRST_MIN 0.3
 
-/* Stops come in bursts if less than BURST_FREE of them begin at least BURST of their mean distance
-   after another one; of random stops 82 % do. A search then uses the first stop of each burst,
+/* Stops come in bursts if less than BURST_FREE of them (82 % of random stops) begin at least BURST
+   of the mean distance after the previous one. A search then uses the first stop of each burst,
    since bursts aren't random. */
 #define BURST_FREE 0.7
 #define BURST 0.2
 
-/* A stop that is early or late moves a clock by FOLLOWED of the difference; after LOST periods
-   without a stop, as between two visits, by all of it, since the clock has drifted. */
+/* An early or late stop moves a clock by FOLLOWED of the difference. After LOST periods without a
+   stop, as between two visits, it moves it by the whole difference, since the clock has drifted. */
 #define FOLLOWED 0.25
 #define LOST 3.0
 
 /* ---- clocks ---------------------------------------------------------------------------------- */
 
-/* Stops that are due at origin_s + k * period_s. */
+/* A source whose stops are due at origin_s + k * period_s. */
 struct clock {
     double period_s, origin_s;
 };
 
-/* Returns the number of the period that is due nearest to a time; `off` is the difference in
- * periods. */
+/* Returns the number of the period whose stop is due nearest to a time. Sets `off` to the
+   difference in periods. */
 static double period_of(const struct clock *clock, double time_s, double *off)
 {
     const double periods = (time_s - clock->origin_s) / clock->period_s;
@@ -69,7 +70,7 @@ static double period_of(const struct clock *clock, double time_s, double *off)
     return round(periods);
 }
 
-/* Returns how many times a stop was due while the rank was watched, until end_s. */
+/* Returns the number of stops that were due while the rank was watched, until end_s. */
 static int64_t times_due(const struct noise_train *train, const struct clock *clock, double end_s)
 {
     const struct noise_search search = {.train = train, .end_s = end_s};
@@ -82,8 +83,8 @@ static int64_t times_due(const struct noise_train *train, const struct clock *cl
     return due;
 }
 
-/* Returns when stops are due at this period: the phase in which most events are within twice BESIDE
- * of a period. */
+/* Returns a time at which a stop is due: the middle of the interval of phases, twice BESIDE long,
+   that has most events. */
 static double find_origin(const struct noise_search *search, double period_s)
 {
     const size_t n = search->count;
@@ -109,7 +110,7 @@ static double find_origin(const struct noise_search *search, double period_s)
     return middle * period_s;
 }
 
-/* Returns how many periods have a stop when one is due, among the first events. */
+/* Returns the number of periods that have a stop on time. */
 static int64_t times_covered(const struct noise_search *search, const struct clock *clock)
 {
     double last = -INFINITY, off;
@@ -132,7 +133,7 @@ static bool is_clock(const struct noise_search *search, const struct clock *cloc
         (void)period_of(clock, search->train->events[i].time_s, &off);
         *(fabs(off) <= BESIDE ? &on : fabs(off) <= 3.0 * BESIDE ? &near : &far) += 1.0;
     }
-    /* The stops of other times, for the time of `on` and of `near`. */
+    /* Stops expected in the time of `on` and of `near` at the rate of other times. */
     const double other_on = far * 2.0 * BESIDE / (1.0 - 6.0 * BESIDE);
     const double other_near = 2.0 * other_on;
     return due >= NOISE_PERIODS_WATCHED &&
@@ -140,8 +141,8 @@ static bool is_clock(const struct noise_search *search, const struct clock *cloc
            on - other_on >= COVERED_MIN * due && near - other_near <= BLUR_MAX * (on - other_on);
 }
 
-/* Makes the clock of a peak; false if it is none. The peak may be at a multiple of the period, so
-   the shortest period that is a clock counts. */
+/* Makes the clock of a peak. Returns false if there is none. The peak may be at a multiple of the
+   period, so the shortest period that passes is taken. */
 static bool make_clock(const struct noise_search *search, const struct noise_peak *peak,
                        double h_min, struct clock *clock)
 {
@@ -163,7 +164,7 @@ static bool make_clock(const struct noise_search *search, const struct noise_pea
 
 /* ---- stops of a clock ------------------------------------------------------------------------ */
 
-/* The stops of a clock: in each period the one nearest to when it is due. */
+/* A stop of a clock: in its period, the nearest one to the time when it is due. */
 struct member {
     double number; /* of the period */
     struct noise_event event;
@@ -173,8 +174,8 @@ struct members {
     size_t count;
 };
 
-/* Lists them until end_s. Each stop moves the time when the next one is due (FOLLOWED), so that a
-   clock may drift; `clock` itself stays. */
+/* Lists a clock's stops until end_s. Each stop moves the time when the next one is due (FOLLOWED),
+   so that a clock may drift. */
 static void list_members(const struct noise_train *train, const struct clock *clock, double end_s,
                          struct members *members)
 {
@@ -195,8 +196,8 @@ static void list_members(const struct noise_train *train, const struct clock *cl
     }
 }
 
-/* Returns the period by the line through the members' times over their numbers, by least squares.
- */
+/* Returns the period: the slope of a line through the members' times over their numbers (least
+   squares). */
 static double fit_period(const struct members *members)
 {
     const double n = (double)members->count;
@@ -213,9 +214,9 @@ static double fit_period(const struct members *members)
     return products / squares;
 }
 
-/* Student's interval of the period, from the periods in eight parts of the time. Where a daemon
-   counts from its last stop, its deviations from a line depend on each other; those of parts
-   don't. */
+/* Returns Student's interval of the period, from the periods in eight parts of the time. If a
+   daemon counts from its last stop, deviations from a line are correlated; those of parts
+   aren't. */
 static struct bc_interval period_interval(const struct members *members, double period_s,
                                           double confidence)
 {
@@ -232,9 +233,8 @@ static struct bc_interval period_interval(const struct members *members, double 
     return (struct bc_interval){(period_s - half_s) * 1e9, (period_s + half_s) * 1e9};
 }
 
-/* Finds the stops of a clock in all of the time, starting with the part that was searched. More
-   stops make the period more accurate, so each step goes twice as far. False if most are missing.
- */
+/* Finds all stops of a clock, starting with the part that was searched. More stops make the period
+   more accurate, so each iteration goes twice as far. Returns false if too many are missing. */
 static bool follow_clock(const struct noise_search *search, struct clock *clock,
                          struct members *members)
 {
@@ -256,8 +256,8 @@ static bool follow_clock(const struct noise_search *search, struct clock *clock,
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* Returns the first stop of each burst, or all stops if bursts are few; `events` has room for them.
- */
+/* Returns the first stop of each burst, or all stops if there are few bursts. `events` has room for
+   all. */
 static struct noise_train without_bursts(const struct noise_train *train,
                                          struct noise_event *events)
 {
@@ -270,7 +270,7 @@ static struct noise_train without_bursts(const struct noise_train *train,
     return (double)made.count < BURST_FREE * (double)train->count ? made : *train;
 }
 
-/* Finds the clock with the highest peak in a train; peaks are those without bursts. */
+/* Finds the clock with the highest peak in a train. Peaks are found without bursts. */
 static bool find_clock(const struct noise_train *train, struct noise_event *room, double alpha,
                        struct clock *clock, struct members *members)
 {
@@ -293,13 +293,13 @@ static bool find_clock(const struct noise_train *train, struct noise_event *room
     return false;
 }
 
-/* Lengths that are searched together, and the factor between them and the next shorter ones. */
+/* Lengths that are searched together, and the factor to the next shorter range. */
 struct range {
     double min_ns, max_ns, step;
 };
 
-/* Returns a range, the longest first: for each octave one of two octaves, then NARROW_AN_OCTAVE
-   narrow ones, since stops of one length may be rare among others. */
+/* Returns a range, the longest first: for each octave a range of two octaves, then NARROW_AN_OCTAVE
+   narrow ranges, since stops of one length may be rare among others. */
 static struct range range_of(int number)
 {
     const int octave = OCTAVES - 1 - number / (1 + NARROW_AN_OCTAVE);
@@ -311,8 +311,8 @@ static struct range range_of(int number)
     return (struct range){min_ns, min_ns * step * step, step};
 }
 
-/* Fills in the stops of a range that have no period yet. False if there is nothing to search: all
-   of them were searched in the range before, or there are many in a narrow range. */
+/* Fills in the stops of a range that have no period yet. Returns false if there is nothing to
+   search: all are in the previous range, or there are too many in a narrow range. */
 static bool fill_train(struct noise_train *train, const struct range *range,
                        const signed char *source)
 {
@@ -330,7 +330,7 @@ static bool fill_train(struct noise_train *train, const struct range *range,
     return has_shorter && (range->step >= 2.0 || train->count <= searched[0]);
 }
 
-/* Periods that differ by less than this share are the same, or by less than their intervals. */
+/* Periods are the same if they differ by less than this share, or by less than their intervals. */
 #define SAME_PERIOD 0.002
 
 bool noise_is_same_period(const struct noise_period *a, const struct noise_period *b)
@@ -353,8 +353,8 @@ static double mean_length_ns(const struct noise_stops *stops, const signed char 
     return sum_ns / members;
 }
 
-/* Joins clocks of one period whose stops differ in length by less than an octave, as in a row's
-   key: a daemon may cause several stops each time. Returns the number of periods left. */
+/* Merges clocks of the same period whose stops differ in length by less than an octave, as in a
+   row's key: a daemon may cause several stops each time. Returns the number of periods left. */
 static int join_periods(const struct noise_stops *stops, struct noise_period *found, int count,
                         signed char *source)
 {

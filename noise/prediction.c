@@ -1,15 +1,15 @@
 /*
- * How much stops slow down a program whose ranks synchronise again and again.
+ * Predicted slowdown of a program whose ranks synchronise repeatedly.
  *
- * A step is some work and an operation in which all ranks wait for each other, for the rank that is
- * stopped longest. The time is divided into cells as long as an undisturbed step, on a clock that
- * all ranks share. In each cell all ranks lose the max over ranks of the time in which one was
- * stopped. Stops of several ranks at the same time, as of daemons that run at full seconds, count
- * once, and a stop longer than a step fills whole cells.
+ * A step is some work and an operation in which all ranks wait for the rank that is stopped
+ * longest. Time, on a clock that all ranks share, is divided into cells as long as an undisturbed
+ * step. In each cell all ranks lose the max over ranks of the stopped time. Simultaneous stops of
+ * several ranks, such as those of daemons that run at full seconds, cost time once, and a stop
+ * longer than a step fills whole cells.
  *
  * Sources: Petrini, Kerbyson and Pakin, "The Case of the Missing Supercomputer Performance", SC
- * 2003; traces of noise put together over ranks: Hoefler, Schneider and Lumsdaine, "Characterizing
- * the Influence of System Noise on Large-Scale Applications by Simulation", SC 2010.
+ * 2003; noise traces combined over ranks: Hoefler, Schneider and Lumsdaine, "Characterizing the
+ * Influence of System Noise on Large-Scale Applications by Simulation", SC 2010.
  */
 #include "common/mpi/harness.h"
 #include "common/memory/allocate.h"
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Cells that are reduced at once, and max number of cells in all visits together. */
+/* Cells per reduction, and max cells of all visits. */
 enum { CELLS_AT_ONCE = 1 << 15, CELLS_MAX = 1 << 22 };
 
 int noise_cell_part(double cells, double max, int part, double *first)
@@ -58,10 +58,10 @@ size_t noise_fill_cells(const struct noise_stops *stops, size_t from, double beg
     return first_open;
 }
 
-/* The time in which all ranks were watched in a visit. Collective. */
+/* Finds the time in which all ranks were watched in a visit. Collective. */
 static void common_span(const struct noise_watch *watch, int64_t span_ns[2])
 {
-    /* The max of the begins, and by the opposites the min of the ends. */
+    /* The max of the begins, and by negation the min of the ends. */
     int64_t ends_ns[2] = {watch->begin_ns, -watch->end_ns};
     if (watch->quanta == 0)
         ends_ns[0] = ends_ns[1] = INT64_MAX / 2; /* an empty span */
@@ -69,7 +69,8 @@ static void common_span(const struct noise_watch *watch, int64_t span_ns[2])
     span_ns[1] = -span_ns[1];
 }
 
-/* Returns the slowdown in a visit on rank 0; NAN if ranks weren't watched together. Collective. */
+/* Returns the slowdown in a visit on rank 0, or NAN if the ranks' times don't overlap.
+   Collective. */
 static double predict_visit(const struct noise_stops *stops, const struct noise_watch *watch,
                             double step_ns, double cells_max)
 {

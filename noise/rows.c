@@ -32,8 +32,8 @@ static struct noise_result begin_result(const struct noise *noise, const char *s
                                              .slowest_rank = BC_NO_INT}};
 }
 
-/* BC_OK if a value is as precise as asked for, or has --samples of each of `ranks` ranks, or if one
-   visit was asked for, which has no interval. */
+/* Returns BC_OK if a value is as precise as requested, or has --samples of each of `ranks` ranks,
+   or if a single visit was requested, which has no interval. */
 static const char *status_of(const struct bc_run *run, const struct bc_summary *summary,
                              int64_t taken, int ranks)
 {
@@ -55,14 +55,14 @@ static void set_ranks(struct noise_result *result, const int *ranks, int count)
 /* ---- reports of ranks to rank 0 -------------------------------------------------------------- */
 
 struct report {
-    int rank, group; /* group: the number of the host or rank that has a row */
+    int rank, group; /* group: number of the host or rank that has a row */
     char host[BC_CELL_LENGTH];
-    int64_t max_ns, left_out;   /* the longest stop; as in struct noise_stops */
+    int64_t max_ns, left_out;   /* longest stop; as in struct noise_stops */
     struct noise_watch *visits; /* on rank 0 */
 };
 
-/* Gathers the reports of all ranks and their visits on rank 0, which frees both, and fills in this
-   rank's lengths of stops. Collective. */
+/* Gathers the reports and visits of all ranks on rank 0, which frees both, and fills in this rank's
+   lengths of stops. Collective. */
 static struct report *gather_reports(const struct noise *noise, const struct noise_stops *stops,
                                      struct noise_watch **visits, struct noise_histogram *lengths)
 {
@@ -94,8 +94,8 @@ static int by_group(const void *a, const void *b)
     return left->group != right->group ? left->group - right->group : left->rank - right->rank;
 }
 
-/* Returns the reports of the ranks by their groups; NULL: of ranks 0 to count - 1. The caller frees
- * it. */
+/* Returns the reports of `ranks`, or of ranks 0 to count - 1 if NULL, sorted by group. The caller
+   frees it. */
 static const struct report **list_by_group(const struct report *reports, const int *ranks,
                                            int count)
 {
@@ -113,14 +113,13 @@ struct sum {
     struct noise_watch *visits;
     struct noise_histogram lengths;
     int64_t max_ns;
-    double max_share; /* of the time in which a rank was interrupted */
-    int slowest_rank; /* the one with that share */
+    double max_share; /* max over ranks of the share of interrupted time */
+    int slowest_rank; /* rank with max_share */
 };
 
 enum { TAG_LENGTHS = 1 };
 
-/* Adds the lengths of a rank's stops to two sums: 5 KB, which the rank sends when rank 0 wants it.
- */
+/* Adds the lengths of a rank's stops (5 KB, sent at rank 0's request) to two sums. */
 static void add_lengths(int rank, const struct noise_histogram *own, struct sum *one,
                         struct sum *other)
 {
@@ -134,7 +133,7 @@ static void add_lengths(int rank, const struct noise_histogram *own, struct sum 
     }
 }
 
-/* Adds the rest of a rank's stops. */
+/* Adds a rank's stops, except for their lengths. */
 static void add_report(struct sum *sum, const struct report *report, int visits)
 {
     int64_t stopped_ns = 0, watched_ns = 0;
@@ -162,7 +161,7 @@ static struct sum begin_sum(int visits)
         .max_share = -1.0};
 }
 
-/* Returns the result of `count` ranks; frees the sum. */
+/* Returns the result of `count` ranks, and frees the sum. */
 static struct noise_result stops_result(const struct noise *noise, const char *scope,
                                         struct sum *sum, int count, int visits)
 {
@@ -182,8 +181,8 @@ static struct noise_result stops_result(const struct noise *noise, const char *s
     return result;
 }
 
-/* Sets the results of the job, then of hosts or ranks in the order of their lowest ranks. Returns
-   their number. All other ranks must send their lengths. */
+/* Sets the results of the job, then of hosts or ranks in ascending order of their lowest ranks.
+   Returns their number. All other ranks must send their lengths. */
 static int set_stops(const struct noise *noise, const struct report *reports, int visits,
                      const struct noise_histogram *own, struct noise_result *results)
 {
@@ -221,7 +220,7 @@ static double two_digits(double value)
     return round(value / unit) * unit;
 }
 
-/* Sets what distinguishes sources of the same ranks: the rounded period and the class of length. */
+/* Sets the key of sources of the same ranks: the rounded period and the class of length. */
 static void set_about(struct noise_result *result, const struct noise_source *source)
 {
     const double length_us = exp2(floor(log2(source->amount.length_ns.value))) * 1e-3;
@@ -232,7 +231,7 @@ static void set_about(struct noise_result *result, const struct noise_source *so
         snprintf(result->about, sizeof result->about, "%.3gus", length_us);
 }
 
-/* Numbers a source that has the same keys as others before it: "#2". */
+/* Numbers a source ("#2") if earlier sources have the same keys. */
 static void tell_apart(const struct noise_result *results, int number, struct noise_result *result)
 {
     int alike = 0;
@@ -264,8 +263,8 @@ static struct noise_result source_result(const struct noise *noise,
     return result;
 }
 
-/* Names the hosts of a source: in its row if there is one, in a note if there are several and other
-   hosts, too. */
+/* Names the hosts of a source: a single one in its row; several, if there are also other hosts, in
+   a note. */
 static void name_hosts(const struct noise *noise, const struct report *reports,
                        const struct noise_shared_source *source, struct noise_result *result)
 {
@@ -293,11 +292,11 @@ static void name_hosts(const struct noise *noise, const struct report *reports,
 
 /* ---- operations ------------------------------------------------------------------------------ */
 
-/* If more than this share of the steps is interrupted, typical steps are interrupted, too. */
+/* If more than this share of the steps is interrupted, typical steps are interrupted too. */
 #define STOPPED_MAX 0.25
 
-/* Most steps are interrupted if the usual step takes longer than its work (up to WORK_OFF longer
-   than calibrated) and USUAL_MAX times the shortest operation. */
+/* Most steps are interrupted if the usual step takes longer than its work (up to WORK_OFF above the
+   calibration) plus USUAL_MAX times the shortest operation. */
 #define USUAL_MAX 3.0
 #define WORK_OFF 0.05
 
@@ -380,7 +379,7 @@ static void warn_of_left_out(const struct noise *noise, const struct report *rep
         bc_output_remark(noise->run->output, NOISE_WARNING_LIST_FULL, NOISE_STOPS_MAX);
 }
 
-/* Writes all rows, behind all remarks on them; rank 0. */
+/* Writes all rows, after all remarks on them. Rank 0. */
 static void write_results(const struct noise *noise, const struct report *reports, int visits,
                           const struct noise_histogram *lengths,
                           const struct noise_sources *sources, const struct bc_summary *predicted)
@@ -415,7 +414,7 @@ void noise_write_rows(const struct noise *noise, struct noise_stops *stops)
     struct noise_sources sources;
     struct noise_watch *visits;
     struct noise_histogram lengths = {{0}}; /* of this rank's stops */
-    if (run->signal != 0)                   /* else a short visit is what was asked for */
+    if (run->signal != 0)                   /* otherwise a short visit was requested */
         noise_stops_drop_cut_visit(stops);
     struct report *const reports = gather_reports(noise, stops, &visits, &lengths);
     noise_sources_find(run, stops, &limits, &sources);

@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Sources of two ranks are one if their periods are the same and their lengths differ by less than
-   this factor. */
+/* Sources of two ranks are the same if their periods are the same and their lengths differ by less
+   than this factor. */
 #define SAME_LENGTH 1.5
 
-/* Rank 0 keeps the rows of all ranks, NOISE_PARTS a visit. More visits than VISITS_MAX share rows
-   with their neighbours. */
+/* Rank 0 keeps the rows of all ranks, NOISE_PARTS per visit. If there are more than VISITS_MAX
+   visits, adjacent ones share rows. */
 enum { VISITS_MAX = 6, ROWS_MAX = VISITS_MAX * NOISE_PARTS };
 
 /* ---- over visits ----------------------------------------------------------------------------- */
@@ -52,7 +52,7 @@ struct noise_amount noise_amount_over_visits(const struct bc_run *run,
 /* ---- this rank's ----------------------------------------------------------------------------- */
 
 /* Returns the amount of one of this rank's periods. Its length is the median of a visit's stops,
-   since another stop may have come just when one was due. */
+   since an unrelated stop may have come just when one was due. */
 static struct noise_amount amount_of_period(const struct bc_run *run,
                                             const struct noise_stops *stops,
                                             const signed char *source, int number)
@@ -83,7 +83,7 @@ static struct noise_amount amount_of_period(const struct bc_run *run,
 
 /* ---- all ranks', on rank 0 ------------------------------------------------------------------- */
 
-/* Moves a mean over n - 1 values to one over n, the last of which is `next`. */
+/* Updates a mean over n - 1 values to include `next`. */
 static void average(double *mean, double next, int n) { *mean += (next - *mean) / n; }
 
 static void average_interval(struct bc_interval *mean, const struct bc_interval *next, int n)
@@ -107,7 +107,7 @@ static bool is_same(const struct noise_shared_source *shared, const struct noise
            (!own->is_periodic || noise_is_same_period(&mean->period, &own->period));
 }
 
-/* Adds a source of one rank to the same source of other ranks, or as a new one. */
+/* Adds a source of one rank to the same source of other ranks, or as a new source. */
 static void merge(struct noise_sources *sources, const struct noise_source *own)
 {
     int place = 0;
@@ -131,7 +131,7 @@ static void merge(struct noise_sources *sources, const struct noise_source *own)
     average_summary(&mean->amount.stopped_pct, &own->amount.stopped_pct, n);
 }
 
-/* Sorts sources by the time for which they stop ranks, descending. */
+/* Sorts sources in descending order of the time for which they stop ranks. */
 static int by_stopped(const void *a, const void *b)
 {
     const struct noise_shared_source *const left = a, *const right = b;
@@ -142,7 +142,7 @@ static int by_stopped(const void *a, const void *b)
 
 /* ---- collective ------------------------------------------------------------------------------ */
 
-/* Adds the periodic sources. source[i] gets the number of the period of stop i. */
+/* Adds the periodic sources. Sets source[i] to the number of the period of stop i. */
 static void gather_periods(const struct bc_run *run, const struct noise_stops *stops,
                            const struct noise_limits *limits, signed char *source,
                            struct noise_sources *sources)
@@ -152,7 +152,7 @@ static void gather_periods(const struct bc_run *run, const struct noise_stops *s
     struct noise_source own[NOISE_PERIODS_MAX];
     const int count = noise_periods_find(stops, limits->alpha / run->job.ranks, limits->confidence,
                                          found, source);
-    memset(own, 0, sizeof own); /* the padding, too */
+    memset(own, 0, sizeof own); /* also clears the padding */
     for (int i = 0; i < NOISE_PERIODS_MAX; i++) {
         own[i].is_periodic = true;
         own[i].rank = i < count ? run->job.rank : NOT_FOUND;
@@ -161,7 +161,7 @@ static void gather_periods(const struct bc_run *run, const struct noise_stops *s
             own[i].amount = amount_of_period(run, stops, source, i);
         }
     }
-    /* A search may take seconds, on some ranks more than on others. */
+    /* A search may take seconds, on some ranks longer than on others. */
     bc_harness_barrier(MPI_COMM_WORLD);
     struct noise_source *const all = bc_gather(own, sizeof own, MPI_COMM_WORLD);
     for (int i = 0; all != NULL && i < run->job.ranks * NOISE_PERIODS_MAX; i++)
@@ -172,11 +172,11 @@ static void gather_periods(const struct bc_run *run, const struct noise_stops *s
 
 /* ---- stops by row and class ------------------------------------------------------------------ */
 
-/* The rows in which all ranks were watched, by visit and part. */
+/* Rows in which all ranks were watched, by visit and part. */
 struct rows {
     int count;
-    int place[ROWS_MAX];      /* -1: not watched by all */
-    double seconds[ROWS_MAX]; /* that this rank was watched */
+    int place[ROWS_MAX];      /* -1 if not all ranks were watched */
+    double seconds[ROWS_MAX]; /* in which this rank was watched */
 };
 
 /* Returns the row of a part of a visit, watched or not. */
@@ -202,7 +202,7 @@ static struct rows find_rows(const struct noise_stops *stops)
     return rows;
 }
 
-/* The stops of each row by class: `no_period` those without a period, `all` all of them. */
+/* Counts the stops of each row by class: those without a period, and all. */
 static void count_classes(const struct noise_stops *stops, const signed char *source,
                           const struct rows *rows, struct noise_rate *no_period,
                           struct noise_rate *all)
@@ -254,7 +254,7 @@ void noise_sources_find(const struct bc_run *run, const struct noise_stops *stop
     signed char *const source =
         bc_allocate(stops->count, 1, "no memory for %zu stops", stops->count);
     struct noise_limits half = *limits;
-    half.alpha /= 2.0; /* chance may make a source of either kind */
+    half.alpha /= 2.0; /* either kind of source may arise by chance */
     *sources = (struct noise_sources){0};
     gather_periods(run, stops, &half, source, sources);
     gather_uneven(run, stops, &half, source, sources);

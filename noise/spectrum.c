@@ -10,13 +10,13 @@
 /* Frequencies in the width 1 / span of a peak. */
 enum { STEPS_A_PEAK = 8 };
 
-/* Cells of time in a turn of the highest harmonic, and in all. Frequencies that need more are left
-   out, where a rank was watched for a small part of the time only. */
+/* Cells of time per cycle of the highest harmonic, and max cells. Frequencies that need more are
+   left out, as happens if a rank was watched for only a small part of the time. */
 enum { CELLS_A_TURN = 3, CELLS_MAX = 1 << 21 };
 #define FREQUENCIES_MAX ((double)CELLS_MAX / (CELLS_A_TURN * NOISE_HARMONICS))
 
-/* Stops that come in bursts, or more often at some times, have more power than chance at most
-   frequencies in a band. This number of frequencies shares a level of chance. */
+/* Stops that come in bursts, or more often at some times, have more power than random ones at most
+   frequencies in a band. This number of frequencies shares one chance level. */
 enum { STEPS_A_LEVEL = 128 };
 
 #define TURN (2.0 * 3.14159265358979323846)
@@ -50,7 +50,7 @@ struct noise_search noise_search_begin(const struct noise_train *train, size_t m
     return search;
 }
 
-/* Returns the mean of e^(2 pi i f t) over the watched time, which is that of random events, too. */
+/* Returns the mean of e^(2 pi i f t) over the watched time, which is also that of random events. */
 static double complex window_at(const struct noise_search *search, double frequency)
 {
     double complex sum = 0.0;
@@ -91,7 +91,7 @@ struct noise_powers noise_powers_at(const struct noise_search *search, double fr
     return powers;
 }
 
-/* Keeps the highest peaks, descending. */
+/* Keeps the highest peaks, in descending order. */
 static void keep_peak(struct noise_peak peaks[NOISE_PEAKS_MAX], int *count, struct noise_peak peak)
 {
     if (*count == NOISE_PEAKS_MAX && peak.h <= peaks[NOISE_PEAKS_MAX - 1].h)
@@ -128,8 +128,8 @@ static void transform(double complex *x, size_t count)
         }
 }
 
-/* Counts the events in cells of time, less the same number spread over the watched time: the mean
-   of random events. */
+/* Counts the events in cells of time, less the mean of random events: the same number spread over
+   the watched time. */
 static void fill_cells(const struct noise_search *search, double cell_s, double complex *cells)
 {
     const double each_s = (double)search->count / search->watched_s;
@@ -145,8 +145,8 @@ static void fill_cells(const struct noise_search *search, double cell_s, double 
     }
 }
 
-/* Fills in the powers at the frequencies `first` * step to `last` * step, with
-   step = 1 / (STEPS_A_PEAK * search->end_s). */
+/* Computes the powers at the frequencies `first` * step to `last` * step, with step = 1 /
+   (STEPS_A_PEAK * search->end_s). */
 static void find_powers(const struct noise_search *search, size_t first, size_t last,
                         struct noise_powers *powers)
 {
@@ -164,8 +164,8 @@ static void find_powers(const struct noise_search *search, size_t first, size_t 
     free(cells);
 }
 
-/* Returns the power of neighbouring frequencies as a multiple of that of random events, by the
-   median, which is 2 log 2 of these. The few frequencies of a clock don't change the median. */
+/* Returns the power of neighbouring frequencies relative to random events, whose median is 2 log 2.
+   The few frequencies of a clock don't change the median. */
 static double level_of(const struct noise_powers *powers, size_t count)
 {
     double first[STEPS_A_LEVEL];
@@ -179,7 +179,7 @@ int noise_find_peaks(const struct noise_search *search, double alpha,
 {
     const double step = 1.0 / (STEPS_A_PEAK * search->end_s);
     const size_t first = (size_t)STEPS_A_PEAK * NOISE_PERIODS_WATCHED;
-    /* All events may be those of one source. */
+    /* All events may have one source. */
     const size_t last =
         (size_t)fmin(1.2 * (double)search->count / search->watched_s / step, FREQUENCIES_MAX);
     const size_t steps = last > first ? last - first + 1 : 0;

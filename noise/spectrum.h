@@ -1,9 +1,9 @@
 /*
- * The frequencies at which stops come more often than by chance: the H test, over several harmonics
- * of each frequency, since stops are short compared to their period. The watched time has gaps,
+ * Frequencies at which stops come more often than by chance, by the H test, over several harmonics
+ * of each frequency, since stops are short compared with their period. The watched time has gaps,
  * whose share of each harmonic is subtracted. Bursts raise the power in a whole band of
- * frequencies, and so the level of chance there. All functions are local; without memory the job
- * ends. Sources: periods.c.
+ * frequencies, and so the chance level there. All functions are local. They abort the job if there
+ * is no memory. Sources: periods.c.
  */
 #pragma once
 
@@ -20,7 +20,7 @@ enum { NOISE_PEAKS_MAX = 16 };
 /* Min periods of the lowest frequency in the watched time. */
 enum { NOISE_PERIODS_WATCHED = 6 };
 
-/* A stop; times are seconds since the first was watched. */
+/* A stop. Times are seconds since the first visit began. */
 struct noise_event {
     double time_s;
     size_t stop; /* index */
@@ -37,8 +37,8 @@ struct noise_train {
 struct noise_search {
     const struct noise_train *train;
     size_t count;
-    double end_s;     /* when its last event was, or the last visit ended */
-    double watched_s; /* until then */
+    double end_s;     /* time of its last event, or end of the last visit */
+    double watched_s; /* until end_s */
 };
 
 /* Twice the power of each harmonic, less the share of the gaps: 2 on average for random events. */
@@ -64,7 +64,7 @@ bool noise_watched_of(const struct noise_search *search, int visit, double *begi
 struct noise_powers noise_powers_at(const struct noise_search *search, double frequency);
 double noise_h_of(const struct noise_powers *powers, double level);
 
-/* Finds the highest peaks that random stops reach with a probability below alpha: those above
+/* Finds the highest peaks that random stops reach with a probability below alpha, those above
    `height`, which is set. Returns their number. */
 int noise_find_peaks(const struct noise_search *search, double alpha,
                      struct noise_peak peaks[NOISE_PEAKS_MAX], double *height);

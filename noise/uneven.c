@@ -1,10 +1,9 @@
 /*
- * Which ranks are stopped more often than the others, and by stops of which length.
+ * Ranks that are stopped more often than the others, and the lengths of these stops.
  *
- * The background is what all ranks have in common: the mean of the half of the ranks that are
- * interrupted for the shortest time. A rank has a source of its own where, in some classes of
- * length, it has more stops than the background: significantly over visits, and by enough to
- * matter.
+ * The background is common to all ranks: the mean of the half of the ranks that are interrupted for
+ * the shortest time. A rank has a separate source if it has more stops than the background in some
+ * classes of length, significantly over visits and by enough to matter.
  */
 #include "common/memory/allocate.h"
 #include "noise/sources.h"
@@ -13,20 +12,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A source is named if it exceeds the background by MORE_MIN of this, and by DEVIATIONS_MIN robust
-   standard deviations of ranks from each other. */
+/* A source is reported if it exceeds the background by MORE_MIN of the background, and by
+   DEVIATIONS_MIN robust standard deviations between ranks. */
 #define MORE_MIN 0.5
 #define DEVIATIONS_MIN 5.0
 
-/* With fewer visits than this the parts decide alone. */
+/* With fewer visits only parts decide. */
 enum { VISITS_MIN = 4 };
 
-/* Rates, and what ranks have in common in them. */
+/* Rates, and their background and spread. */
 struct comparison {
     const struct noise_rate *rates; /* as in struct noise_rates */
     int ranks, rows;
     struct noise_rate *background; /* by row and class */
-    double spread[NOISE_CLASSES];  /* of the ranks' stops a second */
+    double spread[NOISE_CLASSES];  /* of the ranks' stops per second */
 };
 
 int noise_class_of(int64_t length_ns)
@@ -74,8 +73,8 @@ static bool *choose_ranks(const struct comparison *c)
     return chosen;
 }
 
-/* How far ranks lie from each other in a class: the robust standard deviation of their means over
-   visits; 0 with fewer than 4 ranks, which don't show it. */
+/* Returns the robust standard deviation between ranks of their means over visits in a class, or 0
+   with fewer than 4 ranks, which don't show it. */
 static double spread_of(const struct comparison *c, int class)
 {
     if (c->ranks < 4)
@@ -90,7 +89,7 @@ static double spread_of(const struct comparison *c, int class)
     return sigma;
 }
 
-/* Fills in the background of the chosen ranks, which the caller frees, and the spreads. */
+/* Computes the background of the chosen ranks, which the caller frees, and the spreads. */
 static void find_background(struct comparison *c, const bool *chosen)
 {
     const size_t cells = (size_t)c->rows * NOISE_CLASSES;
@@ -107,24 +106,23 @@ static void find_background(struct comparison *c, const bool *chosen)
 
 /* ---- a rank against it ----------------------------------------------------------------------- */
 
-/* The counts that are compared, and the sources found so far. */
+/* Rates to compare, and sources found so far. */
 struct search {
     struct comparison no_period, all;
     const struct noise_limits *limits;
-    double *values; /* 3 a row */
+    double *values; /* 3 per row */
     struct noise_source *found;
     int count;
 };
 
-/* True if a rank has significantly more stops of a class than the background: by Student's
-   intervals of the differences of parts and of visits, and by far more than ranks differ. */
+/* True if a rank has significantly more stops of a class than the background, by Student's
+   intervals of the differences in parts and in visits, and by far more than ranks differ. */
 static bool has_more(const struct search *s, const struct comparison *c, int rank, int class)
 {
     const size_t rows = (size_t)c->rows, visits = rows / NOISE_PARTS;
     const double alpha = s->limits->alpha;
     double *const values = s->values;
-    /* Half of the ranks are compared, in all classes, and an interval can be wrong at either end.
-     */
+    /* Half of the ranks are compared in all classes, and an interval can be wrong at either end. */
     const double by_parts = 1.0 - 2.0 * alpha / ((double)c->ranks * (double)NOISE_CLASSES);
     for (size_t row = 0; row < rows; row++) {
         const size_t cell = row * NOISE_CLASSES + (size_t) class;
@@ -135,11 +133,12 @@ static bool has_more(const struct search *s, const struct comparison *c, int ran
         return false;
     for (size_t visit = 0; visit < visits; visit++)
         values[visit] = bc_mean(&values[visit * NOISE_PARTS], NOISE_PARTS);
-    /* Differences between visits are common to all classes, and from 4 ranks on in the spread. */
+    /* Differences between visits are common to all classes, and with 4 or more ranks are in the
+       spread. */
     return visits < VISITS_MIN || bc_mean_interval(values, visits, 1.0 - alpha).lo > 0.0;
 }
 
-/* Returns the rate of classes together, as a mean over the parts of a visit. */
+/* Returns the total rate of classes `first` to `last`, as a mean over the parts of a visit. */
 static struct noise_rate rate_of_visit(const struct noise_rate *rates, size_t visit, int first,
                                        int last)
 {
@@ -150,8 +149,8 @@ static struct noise_rate rate_of_visit(const struct noise_rate *rates, size_t vi
     return mean;
 }
 
-/* Fills in the amount of a rank's stops of these classes beyond the background. False if it is
-   below the threshold or MORE_MIN of the background. */
+/* Computes the amount of a rank's stops of these classes beyond the background. Returns false if it
+   is below the threshold or MORE_MIN of the background. */
 static bool summarize(const struct search *s, int rank, int first, int last,
                       struct noise_amount *amount)
 {
@@ -174,7 +173,7 @@ static bool summarize(const struct search *s, int rank, int first, int last,
     amount->per_s = bc_mean_of_visits(per_s, visits, confidence);
     amount->stopped_pct = bc_mean_of_visits(pct, visits, confidence);
     amount->length_ns = bc_mean_of_visits(length, with_stops, confidence);
-    /* Visits with few stops have less weight. */
+    /* Moves the mean to total time / number of stops, so that visits with few stops weigh less. */
     const double moved_ns =
         amount->stopped_pct.value * 1e7 / amount->per_s.value - amount->length_ns.value;
     amount->length_ns.value += moved_ns;
@@ -186,7 +185,7 @@ static bool summarize(const struct search *s, int rank, int first, int last,
 
 /* ---- all ranks ------------------------------------------------------------------------------- */
 
-/* Adds the sources of a rank: runs of classes of which it has more. */
+/* Adds the sources of a rank: runs of adjacent classes of which it has more. */
 static void find_of_rank(struct search *s, int rank)
 {
     for (int class = 0; class < NOISE_CLASSES; class ++) {

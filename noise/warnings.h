@@ -4,7 +4,7 @@
 #define NOISE_WARNING_CLOCK_STANDS                                                                 \
     "warning", "interruptions are not seen: the clock doesn't advance during work"
 
-/* --min-stop, and what counts. */
+/* --min-stop, and the min length in use. */
 #define NOISE_WARNING_MIN_STOP                                                                     \
     "warning",                                                                                     \
         "the clock is too coarse for --min-stop=%.2f us: only interruptions from %.2f us on count"

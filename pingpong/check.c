@@ -1,8 +1,8 @@
 #include "common/mpi/mpi_check.h"
 #include "pingpong/pingpong.h"
 
-/* The value of gaps, of what lies behind the data, and of the target before the transfer. Source
-   and target differ, so that moving a gap is noticed, too. */
+/* Values of gaps, after the data, and of the target before the transfer. Source and target differ,
+   so that moving a gap also shows. */
 #define UNTOUCHED_SOURCE (-1.0)
 #define UNTOUCHED_TARGET (-2.0)
 
@@ -11,7 +11,8 @@ static int64_t checked_values(const struct pingpong_game *g)
     return g->partner < 0 ? 0 : pingpong_checked(g);
 }
 
-/* Returns this rank's buffer in a half in which it `moves` the data or not. */
+/* Returns this rank's buffer in a half (one way of a repetition) in which it `moves` the data or
+   not. */
 static struct bc_buffer *buffer_of(const struct pingpong_game *g, bool moves)
 {
     if (g->fresh != NULL && g->pattern->move == NULL)
@@ -19,8 +20,8 @@ static struct bc_buffer *buffer_of(const struct pingpong_game *g, bool moves)
     return g->fresh != NULL && moves ? &g->fresh[0] : g->values;
 }
 
-/* Value i of this rank's part before the present half, or after it: by then the target has the
-   source's data, and nothing else has changed. Data tells its place in a block, and its half. */
+/* Returns value i of this rank's part before or after the current half: afterwards the target has
+   the source's data, and nothing else has changed. Data encodes its index and its half. */
 static double expected_at(const struct pingpong_game *g, bool source, bool after, int64_t i)
 {
     const struct pingpong_shape *const shape = &g->shape;
@@ -29,7 +30,7 @@ static double expected_at(const struct pingpong_game *g, bool source, bool after
     return source ? UNTOUCHED_SOURCE : UNTOUCHED_TARGET;
 }
 
-/* Writes the values; returns when MPI may read them. */
+/* Writes the values. Returns when MPI may read them. */
 static void set_values(struct pingpong_game *g, struct bc_buffer *buffer, bool source)
 {
     double *const values = buffer->image;
@@ -52,7 +53,7 @@ static bool are_right(const struct pingpong_game *g, struct bc_buffer *buffer, b
     return right;
 }
 
-/* Plays one half, whose data is verified at both ends; returns its time in ns. Collective. */
+/* Runs one half, and verifies its data at both ends. Returns its time in ns. Collective. */
 static double play_checked_half(struct pingpong_game *g, bool there)
 {
     const bool moves = g->starts == there;

@@ -2,8 +2,8 @@
 #include "common/mpi/mpi_check.h"
 #include "pingpong/pingpong.h"
 
-/* Times `repetitions` times three steps. Inlined where the steps are named, so that the loop
-   contains only their calls. */
+/* Times `repetitions` of three steps. Inlined with constant steps, so that the loop contains only
+   their calls. */
 __attribute__((always_inline)) static inline struct bc_span time_steps(struct pingpong_game *g,
                                                                        pingpong_step_fn *first,
                                                                        pingpong_step_fn *second,
@@ -25,7 +25,7 @@ static void sync_all(struct pingpong_game *g) { bc_sync_all(g->coarray); }
 
 static void sync_partner(struct pingpong_game *g) { bc_sync_images(g->coarray, &g->partners); }
 
-/* An idle rank takes part in sync all, too. */
+/* Returns the step that synchronises. An idle rank also takes part in sync all. */
 static pingpong_step_fn *sync_of(const struct pingpong_game *g)
 {
     if (g->sync == BC_SYNC_ALL)
@@ -81,7 +81,7 @@ static void put_staged(struct pingpong_game *g)
     g->pattern->move(g);
 }
 
-/* Copies arrived data to the device, and from there to where the partner gets it. */
+/* Copies arrived data to the device, and from there to the memory that the partner reads. */
 static void pass_on(struct pingpong_game *g)
 {
     copy_in(g);
@@ -136,7 +136,7 @@ struct bc_span pingpong_play(struct pingpong_game *game, int64_t repetitions)
     return time_steps(game, synchronise, move, synchronise, repetitions);
 }
 
-/* Returns a rank's step in half of a repetition before it synchronises. */
+/* Returns a rank's step before it synchronises, in half a repetition. */
 static pingpong_step_fn *move_of(const struct pingpong_game *g, bool there)
 {
     const bool moves = g->starts == there, staged = g->staged;

@@ -2,11 +2,11 @@
 
 #include <math.h>
 
-/* The share of a rank's memory for windows that its coarrays may take. */
+/* Share of a rank's memory for windows that its coarrays may use. */
 #define WINDOW_SHARE 0.8
 
-/* The max blocks of a thinned sweep: putting 256K values one by one takes 0.1 s. If ranks share
-   processors, a transfer that its target must serve waits until the target has one; MPICH over UCX
+/* Max blocks of a thinned sweep: putting 256K values one by one takes 0.1 s. If ranks share
+   processors, a transfer that its target must serve waits until the target runs: MPICH over UCX
    needs 6 s for these values with 8 ranks on 2 processors. */
 #define THINNED_MAX_BLOCKS 4096
 #define SHARED_MAX_BLOCKS 512
@@ -173,7 +173,7 @@ bool pingpong_parameters_fit(void *state, struct bc_run *run, struct bc_error *e
                             "--arrangements: %.80s can't be arranged with %d processes: use "
                             "single, or an even number of at least 4 processes",
                             p->arrangements.text, ranks);
-    /* The complete sweep gives each row its time, however many rows there are. */
+    /* In the complete sweep each row has its full time. */
     if (p->full)
         run->budget_s = INFINITY;
     if (!fit_memory(p, run, error))

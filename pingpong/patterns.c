@@ -2,8 +2,8 @@
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
-/* Size number `index` of min, min * step, min * step^2 ... up to `max`, which is the last one; 0
-   after it. */
+/* Returns size number `index` of min, min * step, min * step^2 ... up to `max`, which is the last
+   one, or 0 after it. */
 static int64_t size_at(int64_t min, int64_t max, int64_t step, int index)
 {
     int64_t size = min;
@@ -19,12 +19,12 @@ bool pingpong_shape_at(enum pingpong_sweep sweep, const struct pingpong_limits *
                        struct pingpong_shape *shape)
 {
     const int64_t ndata = limits->max_ndata;
-    /* The number of single values that fit with max_stride; where that is 1, there is no stride. */
+    /* The number of single values that fit with max_stride; if it is 1, there is no stride. */
     const int64_t singles = ndata > limits->max_stride ? ndata / limits->max_stride : 1;
     int64_t max = ndata, step = limits->step;
     if (sweep == PINGPONG_STRIDED) {
         max = singles > 1 ? limits->max_stride : 1;
-        step = 2; /* strides are few: none is left out */
+        step = 2; /* there are few strides, so none is left out */
     } else if (sweep != PINGPONG_CONTIGUOUS && limits->max_blocks > 0 && limits->max_blocks < max) {
         max = limits->max_blocks;
     }
@@ -53,19 +53,19 @@ static inline double *at(const struct pingpong_game *g, int64_t displacement)
     return g->origin + displacement;
 }
 
-/* Of a function that is really called: the compiler doesn't inline it, makes no copy of it for a
-   caller's arguments, and uses nothing of its body in its callers. */
+/* Makes calls of a function real: the compiler neither inlines nor clones it, and uses nothing of
+   its body in its callers. */
 #if __has_attribute(noipa)
 #define CALLED __attribute__((noipa))
 #else
 #define CALLED __attribute__((noinline))
 #endif
 
-/* Follows a call that ends a function, so that the compiler doesn't make a jump of it. */
+/* Placed after a function's last call, so that the compiler doesn't turn the call into a jump. */
 static inline void return_here(void) { __asm__ volatile(""); }
 
-/* The moves by put or by get: `kind` is the end of the name of the coarray's function. Contiguous
-   data is one block. */
+/* Moves by put or get: `kind` is the suffix of the coarray's function. Contiguous data is one
+   block. */
 #define MOVES(kind)                                                                                \
     /* The specification's arguments: target, source, displacement and count. */                   \
     CALLED static void kind##_block(const struct bc_coarray *target, double *source, int partner,  \

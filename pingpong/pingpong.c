@@ -2,27 +2,28 @@
  * Latency and bandwidth between two processes: puts and gets in many patterns, and MPI_Send,
  * including synchronisation.
  *
- * Method: the EPCC Fortran coarray micro-benchmark suite, its point-to-point part; see pingpong.h.
- * Coarrays are MPI-3 windows: see common/coarray/coarray.h.
+ * Method: the point-to-point part of the EPCC Fortran coarray micro-benchmark suite (pingpong.h).
+ * Coarrays are MPI-3 windows (common/coarray/coarray.h).
  *
- * Timed region: on each rank a batch of repetitions, each there and back, between two readings of
- * the clock (kernel.c). A sample is a rank's time over the number of repetitions. Before each batch
- * come a barrier and one untimed repetition, which ranks leave at different times, so the rank that
- * is slowest in general counts (common/measure/rounds.h). For p99 and max single repetitions are
- * timed between the batches. With --check a batch is one repetition, whose halves are timed apart,
- * each with its data made before and verified after. With --buffers=new a batch is one repetition
- * in new buffers.
+ * Timed region: on each rank, a batch of repetitions (round trips) between two readings of the
+ * clock (kernel.c). A sample is a rank's time divided by the number of repetitions. Each batch is
+ * preceded by a barrier and one untimed repetition, which ranks leave at different times, so the
+ * sample is that of the rank that is usually the slowest (common/measure/rounds.h). For p99 and
+ * max, single repetitions are timed between batches. With --check a batch is one repetition, whose
+ * halves are timed separately, with data prepared before and verified after each. With
+ * --buffers=new a batch is one repetition in new buffers.
  *
  * When and how often: a row is an arrangement, a pattern, a synchronisation and a shape of data.
- * All rows are visited alternately, six times, in new windows each time; rows that aren't precise
- * then up to twelve times, while there is time. The first visit chooses batches that are long
- * compared with a reading of the clock. A visit ends when its median is known to 2 % (--precision),
- * or when its time is up.
+ * Rows are measured alternately, each in six visits with new windows, or up to twelve if the row
+ * isn't precise and time is left. The first visit chooses batches that are long compared with a
+ * reading of the clock. A visit ends when its median is known to 2 % (--precision), or when its
+ * time is up.
  *
  * Buffers on a device: the staged counterpart, timed alternately, copies from the device to pinned
  * memory before a transfer, and back after it.
  *
- * Written: a line a row after its last visit (columns.c): half of the mean of the visits' medians.
+ * Written: one line per row, after its last visit (columns.c): half the mean of the visits'
+ * medians.
  */
 #include "common/job/node_order.h"
 #include "common/mpi/mpi_check.h"
@@ -30,19 +31,19 @@
 #include "pingpong/pingpong.h"
 #include "pingpong/warnings.h"
 
-/* The main columns where buffers lie on a device. */
+/* Main columns with buffers on a device. */
 #define MEMORY_COLUMNS                                                                             \
     "pattern,sync,blksize,latency_us,staged_us,direct_gain_pct,direct_gain_lo_pct,"                \
     "direct_gain_hi_pct,direct_verdict,status"
 
-/* The remedy if buffers don't fit into a GPU's memory. */
+/* Remedy if buffers don't fit into a GPU's memory. */
 #define MEMORY_ADVICE "a smaller --max-ndata"
 
-/* The maximum number of sizes in a sweep: 2^0 to 2^40. */
+/* Max number of sizes in a sweep: 2^0 to 2^40. */
 #define SIZES_MAX 41
 
-/* A coarray and what its values lie in; and where that is on a device, another in pinned memory,
-   for staged games. */
+/* A coarray and the buffer of its values. If this is on a device, also a coarray and a buffer in
+   pinned memory for the staged counterpart. */
 struct part {
     struct bc_coarray coarray, stage;
     struct bc_buffer values, stage_values;
@@ -52,11 +53,11 @@ struct pingpong {
     struct pingpong_parameters parameters;
     struct bc_run *run;
     struct bc_node_order by_node;
-    struct bc_device *device; /* NULL: all buffers lie in host memory */
+    struct bc_device *device; /* NULL if all buffers are in host memory */
     enum bc_memory memory;    /* of this rank's values */
-    struct part whole;        /* of the largest extent */
-    /* Of exactly the data's size, one for each size from its first row on: with 8 ranks on 2
-       processors MPICH takes 0.4 s to make one. */
+    struct part whole;        /* has the largest extent */
+    /* Of exactly the data's size, one per size. Kept for later rows: with 8 ranks on 2 processors
+       MPICH takes 0.4 s to make one. */
     struct part exact[SIZES_MAX];
     int exact_count;
     MPI_Comm pair; /* the two ranks of PINGPONG_SINGLE; MPI_COMM_NULL elsewhere */
@@ -95,7 +96,7 @@ static bool has_many(const struct pingpong_parameters *p)
     return has;
 }
 
-/* Notes the shapes that a run with these options leaves out. */
+/* Prints notes on the shapes that a run with these options leaves out. */
 static void note_limits(const struct pingpong_parameters *p, const struct bc_run *run)
 {
     const struct pingpong_limits *const limits = &p->limits;
@@ -152,7 +153,7 @@ static void destroy_coarrays(struct pingpong *pingpong)
     destroy_part(pingpong, &pingpong->whole);
 }
 
-/* Makes new windows, unless ranks outnumber processors: it would take longer than most rows. */
+/* Makes new windows, unless ranks outnumber processors: then it takes longer than most rows. */
 static void renew(struct pingpong *pingpong)
 {
     if (pingpong->run->job.oversubscribed)
@@ -193,7 +194,7 @@ static void list_arranged(const struct pingpong *pingpong, int arrangement)
         }
 }
 
-/* Lists rows; notes arrangements that are left out, and how many pairs of others cross nodes.
+/* Lists rows. Prints notes on arrangements left out, and on how many pairs of others cross nodes.
    Collective. */
 static void list_rows(const struct pingpong *pingpong)
 {
@@ -219,7 +220,7 @@ static void close_pingpong(struct pingpong *pingpong)
 
 /* ---- one row --------------------------------------------------------------------------------- */
 
-/* Returns the memory of a row; makes that of an exact size if there is none. Collective. */
+/* Returns the memory of a row. Creates memory of an exact size if there is none yet. Collective. */
 static struct part *part_of(struct pingpong *pingpong, const struct pingpong_row *row)
 {
     const int64_t count = pingpong_ndata(&row->shape);
@@ -268,7 +269,7 @@ static void destroy_game(struct pingpong_game *game)
     bc_amount_destroy(&game->message);
 }
 
-/* Returns the game through pinned memory. */
+/* Returns the staged counterpart, which goes through pinned memory. */
 static struct pingpong_game staged_game(const struct pingpong *pingpong, struct part *memory,
                                         const struct pingpong_game *game)
 {
@@ -301,8 +302,8 @@ static void renew_fresh(struct pingpong_game *game)
     game->landing = game->fresh[1].start;
 }
 
-/* Returns the ranks that start together. Idle ranks that no synchronisation needs leave their
-   processors to the pair. */
+/* Returns the ranks that start together. If ranks share processors, idle ranks that no
+   synchronisation needs leave theirs to the pair. */
 static MPI_Comm starting_ranks(const struct pingpong *pingpong, const struct pingpong_row *row)
 {
     const struct bc_run *const run = pingpong->run;
@@ -317,7 +318,7 @@ static struct bc_quantities quantities_of(const struct pingpong *pingpong)
     const bool single = check || pingpong->parameters.buffers == BC_BUFFERS_NEW;
     return (struct bc_quantities){
         .count = pingpong->device != NULL ? QUANTITIES : 1,
-        .clock_readings = check ? 2.0 : 1.0, /* a pair around each half, or around a batch */
+        .clock_readings = check ? 2.0 : 1.0, /* per sample: around each half, or around a batch */
         .batching = BC_BATCHES,
         .repetitions = single ? 1 : 0, /* 0: chosen in the first visit */
     };
@@ -397,7 +398,7 @@ const struct bc_program pingpong_program = {
     .fit = pingpong_parameters_fit,
 };
 
-/* Reserves device memory; --check doubles it, to fill from and to compare with. */
+/* Reserves device memory. --check doubles it, for data to fill from and to compare with. */
 static void open_memory(struct pingpong *pingpong, struct bc_run *run)
 {
     const struct pingpong_parameters *const p = &pingpong->parameters;

@@ -4,7 +4,7 @@
 #define PINGPONG_NOTE_MAX_NDATA                                                                    \
     "note", "at most %lld values: more do not fit into memory or /dev/shm"
 
-/* The last text is a reason, or empty. */
+/* The last text is a reason or empty. */
 #define PINGPONG_NOTE_MAX_BLOCKS                                                                   \
     "note", "at most %lld blocks for many puts and gets%s: set --max-blocks"
 

@@ -9,14 +9,14 @@
 /* Number of checked synchronisations. */
 enum { ROUNDS = 20 };
 
-/* Max awaited ranks if all wait for all: log2 of the ranks. */
+/* Max awaited ranks if all wait for all: log2 of the number of ranks. */
 enum { STEPS_MAX = 31 };
 
 /* Delay of a late rank, and its pauses between MPI calls. */
 enum { LATE_NS = 300000, PAUSE_NS = 30000 };
 
 /* Delays this rank, with MPI calls, since some networks serve a get only inside calls of the
-   target. It sleeps in between, so that other ranks can run on a shared core. */
+   target. Sleeps between them, so that other ranks can run on a shared core. */
 static void come_late(void)
 {
     int ignored;
@@ -27,8 +27,8 @@ static void come_late(void)
     }
 }
 
-/* True if a rank comes late in a round. In every second round one rank does: a rank that waits for
-   only some ranks leaves too early. In the other rounds about half of the ranks do, by a
+/* True if a rank comes late in a round. In every second round one rank is late: a rank that waits
+   for only some ranks leaves too early. In the other rounds about half of the ranks are late, by a
    multiplicative hash (Knuth, The Art of Computer Programming, vol. 3, 2nd ed., 6.4), so each rank
    has to wait for a late rank in some round. */
 static bool is_late(int rank, int ranks, int round)
@@ -37,9 +37,9 @@ static bool is_late(int rank, int ranks, int round)
     return round % 2 == 0 ? rank == round / 2 % ranks : hash >> 63 == 1;
 }
 
-/* Counts awaited ranks without a mark: a rank marks each round in its own part before it enters,
-   and must find the marks of awaited ranks when it leaves. If all wait for all, it awaits the ranks
-   1, 2, 4 ... below it, instead of P * P transfers. */
+/* Counts awaited ranks without a mark: a rank marks each round in its own part of the coarray
+   before it enters, and must find the marks of awaited ranks when it leaves. If all wait for all,
+   only the ranks 1, 2, 4 ... below are checked, to avoid P * P transfers. */
 static int64_t check_waiting(const struct syncbench_kind *kind, struct syncbench_team *team,
                              int rank, int ranks)
 {
@@ -72,8 +72,8 @@ static int64_t check_waiting(const struct syncbench_kind *kind, struct syncbench
     return wrong;
 }
 
-/* Returns the error of a count on rank 0 to which each rank adds 1 in its turn by a get and a
-   put. */
+/* Returns the error of a counter on rank 0, which each rank in its turn raises by 1 with a get and
+   a put. */
 static int64_t check_turns(const struct syncbench_kind *kind, struct syncbench_team *team, int rank,
                            int ranks)
 {

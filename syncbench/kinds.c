@@ -43,7 +43,7 @@ static void allreduce_nothing(struct syncbench_team *team) { allreduce_bytes(tea
 
 static void allreduce_byte(struct syncbench_team *team) { allreduce_bytes(team, 1); }
 
-/* A window that no data goes through. */
+/* Opens a window through which no data passes. */
 static void open_window(struct syncbench_team *team)
 {
     double *memory;

@@ -3,13 +3,13 @@
 const struct syncbench_parameters syncbench_default_parameters = {
     .types = {.text = "all"},
     .delay_units = -1,
-    .max_neighbours = 12, /* the specification's */
+    .max_neighbours = 12, /* as specified by EPCC */
     .seed = 1,
 };
 
 static const char *kind_name(int i) { return syncbench_kinds[i].name; }
 
-/* 2^40 steps: a thousand seconds of the quickest work. */
+/* 2^40 steps: a thousand seconds of the fastest work. */
 #define DELAY_MAX 1099511627776.0
 
 #define AT(member) offsetof(struct syncbench_parameters, member)

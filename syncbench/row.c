@@ -2,14 +2,13 @@
 
 #include <math.h>
 
-/* Outliers, and the half-width of the specification's interval, in sd. */
+/* Limit of outliers, and half-width of the specified interval, in sd. */
 #define OUTLIER_SD 3.0
 #define INTERVAL_SD 1.96
 
 const struct bc_precise_value syncbench_precise = {.quantity = SYNCBENCH_LOOP,
                                                    .subtrahend = SYNCBENCH_REFERENCE};
 
-/* Fills in results of samples. */
 static void summarize(const struct bc_run *run, const struct syncbench_row *row,
                       struct syncbench_result *result)
 {
@@ -19,8 +18,7 @@ static void summarize(const struct bc_run *run, const struct syncbench_row *row,
     result->loop = bc_samples_summary(run, samples, SYNCBENCH_LOOP, -1);
     result->reference = bc_samples_summary(run, samples, SYNCBENCH_REFERENCE, -1);
     result->sync = bc_store_summary(run, &row->loops, SYNCBENCH_REFERENCE);
-    /* Widens the interval by one clock reading, since the loops differ in more than the
-       synchronisation. */
+    /* One clock reading wider, since the loops differ in more than the synchronisation. */
     const double reading_ns = run->max_clock.read_ns / (double)row->loops.repetitions;
     result->sync.interval.lo -= reading_ns;
     result->sync.interval.hi += reading_ns;

@@ -34,7 +34,7 @@ void syncbench_permute(uint64_t seed, int ranks, int *order)
     }
 }
 
-/* Inserts a rank, unless it is there or is `self`, into an ascending list; returns its length. */
+/* Inserts a rank into an ascending list, unless it is present or is `self`. Returns the length. */
 static int insert(int *list, int count, int rank, int self)
 {
     int place = count;
@@ -47,7 +47,7 @@ static int insert(int *list, int count, int rank, int self)
     return count + 1;
 }
 
-/* The ring is in this order, or in the order of ranks if NULL. */
+/* The ring follows `order`, or ascending ranks if `order` is NULL. */
 static int ring_neighbours(int rank, int ranks, int n, const int *order, int *neighbours)
 {
     int here = order == NULL ? rank : 0, count = 0;

@@ -2,19 +2,20 @@
  * Synchronisation cost: the time that synchronisations of coarrays and of MPI add to a loop of
  * delays. The delay is short, since its variation is part of the result.
  *
- * Timed region: on each rank a loop of repetitions, each a delay and a synchronisation, between two
- * readings of the clock (kernel.c); alternately with it the reference loop, without
- * synchronisations. A sample is their difference over the number of repetitions, so drift cancels.
- * A barrier (or with --start=window an agreed start) and one untimed repetition precede each loop.
- * Locks have no untimed repetition: ranks take turns, with the delay inside.
+ * Timed region: on each rank, a loop of repetitions, each a delay and a synchronisation, between
+ * two readings of the clock (kernel.c), and alternately the reference loop, without
+ * synchronisations. A sample is their difference divided by the number of repetitions, so drift
+ * cancels. A barrier (or with --start=window an agreed start) and one untimed repetition precede
+ * each loop. Locks have no untimed repetition: ranks take turns, with the delay inside the lock.
  *
- * When: a row is a synchronisation. All rows are visited alternately, with new windows.
+ * When: a row is a synchronisation. Rows are measured alternately, each in several visits with new
+ * windows.
  *
- * How often: six visits a row, up to twelve if the row isn't precise and there is time. The first
+ * How often: six visits per row, up to twelve if the row isn't precise and time is left. The first
  * visit doubles the repetitions until a loop is long compared with a reading of the clock. A visit
  * ends when its median is known to 2 % (--precision), or when its time is up.
  *
- * Written: a line a row after its last visit (columns.c): the mean of the visits' medians.
+ * Written: one line per row, after its last visit (columns.c): the mean of the visits' medians.
  *
  * Source: the synchronisation part of the EPCC suite (common/coarray/coarray.h).
  */
@@ -33,10 +34,10 @@
 #define AUTO_DELAY_NS 100.0
 
 /* Duration of a loop, longer on slow clocks: short, since virtual machines may be interrupted
-   15,000 times a second. */
+   15,000 times per second. */
 #define LOOP_NS 5000.0
 
-/* Duration of a loop in which ranks take turns: long, so that the order of ranks doesn't count. */
+/* Duration of a loop in which ranks take turns: long, so that the order of ranks doesn't matter. */
 #define TURNS_NS 10e6
 
 struct syncbench {
@@ -46,13 +47,13 @@ struct syncbench {
     struct bc_node_order by_node;
     int dims[BC_GRID_DIMENSIONS];
     int *order;      /* of the ranks in random rings */
-    int *neighbours; /* room for one row's */
+    int *neighbours; /* buffer for one row */
     uint64_t delay_units;
 };
 
 /* ---- usage ----------------------------------------------------------------------------------- */
 
-/* Applies --outer and, under the mean, the specification's numbers for options that weren't given.
+/* Applies --outer and, with --estimator=mean, the specified values of options that aren't given.
    Local; rank 0. */
 static void settle(struct syncbench_parameters *p, struct bc_run *run)
 {
@@ -68,7 +69,7 @@ static void settle(struct syncbench_parameters *p, struct bc_run *run)
         run->settings.warmup = 1;
 }
 
-/* Checks processes and types, and applies the numbers of loops. */
+/* Checks processes and types, and applies --outer and --inner. */
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct syncbench_parameters *const p = &((struct syncbench *)state)->parameters;
@@ -108,8 +109,8 @@ static uint64_t find_delay(const struct syncbench_parameters *p)
     return units;
 }
 
-/* Writes this rank's neighbours and returns their number. Pairs are of ranks ordered by node; rings
-   and grids are MPI_COMM_WORLD's. Local. */
+/* Writes this rank's neighbours and returns their number. Pairs use ranks ordered by node, rings
+   and grids the ranks of MPI_COMM_WORLD. Local. */
 static int find_neighbours(const struct syncbench *bench, enum syncbench_set set, int n)
 {
     const struct bc_job *const job = &bench->run->job;
@@ -136,7 +137,7 @@ static void destroy_windows(struct syncbench *bench)
     bc_coarray_destroy(&bench->team.coarray);
 }
 
-/* Skipped in oversubscribed jobs, in which new windows take longer than most rows. */
+/* Makes new windows, except in oversubscribed jobs, in which that takes longer than most rows. */
 static void renew(struct syncbench *bench)
 {
     if (bench->run->job.oversubscribed)
@@ -145,7 +146,7 @@ static void renew(struct syncbench *bench)
     create_windows(bench);
 }
 
-/* Lists the rows of the chosen types and notes missing types. True if there are pairs. */
+/* Lists the rows of the chosen types and prints notes on missing types. True if there are pairs. */
 static bool list_rows(const struct syncbench *bench)
 {
     const struct syncbench_parameters *const p = &bench->parameters;
@@ -205,7 +206,7 @@ static bool is_checked(const struct bc_run *run, const struct syncbench_kind *ki
     return kind->may_not_wait || (run->settings.check && kind->set != SYNCBENCH_NOBODY);
 }
 
-/* Returns the repetitions as a multiple of `step`, at least one `step`. */
+/* Rounds repetitions down to a multiple of `step`, at least one `step`. */
 static int64_t whole_turns(int64_t repetitions, int64_t step)
 {
     const int64_t steps = repetitions / step;
@@ -231,7 +232,7 @@ static struct bc_quantities quantities_of(const struct syncbench *bench,
     };
 }
 
-/* Times a loop. If ranks take turns, each makes its share; in the reference loop rank 0 makes all
+/* Times a loop. If ranks take turns, each takes its share; in the reference loop rank 0 takes all
    turns. Turns are timed from the release on, so the slowest rank's time is that of all turns. */
 static void time_loop(const struct syncbench *bench, struct bc_round *round, int quantity,
                       const struct syncbench_kind *kind, struct syncbench_team *team)

@@ -24,7 +24,7 @@ enum { SYNCBENCH_INNER = 200, SYNCBENCH_OUTER = 100 };
 
 /* ---- which ranks synchronise (sets.c) -------------------------------------------------------- */
 
-/* Sets of ranks that synchronise; a rank is a neighbour of its neighbours. */
+/* Sets of ranks that synchronise. Neighbourhood is symmetric. */
 enum syncbench_set {
     SYNCBENCH_EVERYONE, /* all ranks */
     SYNCBENCH_NOBODY,   /* no rank waits for another */
@@ -35,16 +35,16 @@ enum syncbench_set {
     SYNCBENCH_GRID      /* the neighbours in a periodic 3D grid */
 };
 
-/* Returns the need that `ranks` ranks don't meet for this set with n neighbours in a ring (even),
-   as a text for notes; NULL: they meet it. */
+/* Returns the requirement of this set, with n (even) neighbours in a ring, that `ranks` ranks don't
+   meet, as a text for notes, or NULL if they meet it. */
 const char *syncbench_lacks(enum syncbench_set set, int ranks, int n);
 
 /* Fills `order` (`ranks` entries) with a random order of all ranks. */
 void syncbench_permute(uint64_t seed, int ranks, int *order);
 
-/* Writes a rank's neighbours, ascending and each once, and returns their number: 0 for everyone,
-   nobody and turns. Grids use `dims`, random sets `order`. `neighbours` has room for n ranks, and
-   at least BC_GRID_SIDES. */
+/* Writes a rank's neighbours, in ascending order and each once, and returns their number: 0 for
+   everyone, nobody and turns. Grids use `dims`, random sets `order`. `neighbours` has room for n
+   ranks, and at least BC_GRID_SIDES. */
 int syncbench_neighbours(enum syncbench_set set, int rank, int ranks, int n, const int *dims,
                          const int *order, int *neighbours);
 
@@ -56,8 +56,8 @@ struct syncbench_team {
     struct bc_mutex lock;
     struct bc_queue_lock critical; /* of the critical section */
     struct bc_images images;       /* the neighbours */
-    MPI_Win window;                /* of MPI's one-sided synchronisations; by `open` */
-    MPI_Group group;               /* the neighbours, for post and start; by `open` */
+    MPI_Win window;                /* for one-sided synchronisations; made by `open` */
+    MPI_Group group;               /* neighbours, for post and start; made by `open` */
 };
 
 typedef void syncbench_fn(struct syncbench_team *team);
@@ -65,30 +65,30 @@ typedef void syncbench_fn(struct syncbench_team *team);
 struct syncbench_kind {
     const char *name;
     enum syncbench_set set;
-    /* A synchronisation is enter, then leave. The delay precedes both, or, if ranks take turns,
-       stands between them. */
+    /* A synchronisation is enter, then leave. The delay precedes both, or is between them if ranks
+       take turns. */
     syncbench_fn *enter, *leave;
-    /* Make and free the team's further state; NULL: none. Collective. */
+    /* Make and free further state of the team, if any. Collective. */
     syncbench_fn *open, *close;
-    bool may_not_wait; /* MPI need not wait for other ranks, and some libraries don't:
-                          docs/clusters.md */
+    bool may_not_wait; /* MPI need not wait for other ranks, and some libraries don't
+                          (docs/clusters.md) */
 };
 
 enum { SYNCBENCH_KINDS = 14 };
 extern const struct syncbench_kind syncbench_kinds[SYNCBENCH_KINDS];
 
-/* Stands for the synchronisation in the reference loop: a call without effect. */
+/* Replaces the synchronisation in the reference loop: a call without effect. */
 void syncbench_nothing(struct syncbench_team *team);
 
-/* Synchronises 20 times with ranks that come 0.3 ms late (check.c), and returns the number of
-   errors on this rank: it left before a rank that it awaits had come, or a count that ranks keep by
-   turns is wrong. Collective over MPI_COMM_WORLD. */
+/* Synchronises 20 times with ranks that are 0.3 ms late (check.c), and returns the number of errors
+   on this rank: it left before an awaited rank had entered, or a counter that ranks raise in turns
+   is wrong. Collective over MPI_COMM_WORLD. */
 int64_t syncbench_check(const struct bc_job *job, const struct syncbench_kind *kind,
                         struct syncbench_team *team);
 
 /* ---- the timed loops (kernel.c) -------------------------------------------------------------- */
 
-/* Times `repetitions` times a delay and a synchronisation. Collective. */
+/* Times `repetitions` of a delay and a synchronisation. Collective. */
 struct bc_span syncbench_time_delays(struct syncbench_team *team, syncbench_fn *enter,
                                      syncbench_fn *leave, uint64_t delay_units,
                                      int64_t repetitions);
@@ -110,16 +110,16 @@ struct syncbench_row {
     int n;                 /* neighbours in a ring */
     int neighbours;        /* their actual number */
     struct bc_store loops; /* of both quantities */
-    int64_t wrong;         /* errors of checks, on this rank */
+    int64_t wrong;         /* errors of checks on this rank */
 };
 
-/* Times in ns a repetition; samples count on rank 0 only. */
+/* Times in ns per repetition. Significant only on rank 0. */
 struct syncbench_result {
     const char *kind;
     int neighbours, ranks;
     int64_t inner;
     struct bc_summary reference, loop;
-    struct bc_summary sync; /* p99 and max: of single repetitions, or of one turn of each rank */
+    struct bc_summary sync; /* p99 and max are of single repetitions, or of one turn per rank */
     int64_t outliers;       /* samples of the loop beyond 3 sd */
     const char *check;
     struct bc_outcome outcome;
@@ -127,7 +127,8 @@ struct syncbench_result {
 
 extern const struct bc_table syncbench_table;
 
-/* Makes the result of all visits and frees the samples. Under the mean the synchronisation is the
-   difference of the means ± 1.96 (sd + reference sd), as specified. Local. */
+/* Computes the result of all visits and frees the samples. With --estimator=mean the
+   synchronisation is the difference of the means ± 1.96 (sd + reference sd), as specified.
+   Local. */
 void syncbench_conclude(const struct bc_run *run, struct syncbench_row *row,
                         struct syncbench_result *result);

@@ -3,7 +3,7 @@
 
 #include "common/result/warnings.h"
 
-/* In this order: the kind, its need, and the job's ranks. */
+/* The kind, its requirement, and the job's ranks. */
 #define SYNCBENCH_NOTE_LEFT_OUT "note", "no %s: it needs %s, got %d"
 
 #define SYNCBENCH_NOTE_DELAY "note", "delay: %llu steps"
