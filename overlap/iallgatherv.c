@@ -1,4 +1,4 @@
-/* MPI_Iallgatherv: every rank gets a block from every rank, the larger the higher the sender. */
+/* MPI_Iallgatherv: every rank gets a block from every rank, larger ones from higher ranks. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 

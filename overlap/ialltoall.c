@@ -1,4 +1,4 @@
-/* MPI_Ialltoall: every rank sends another block to every rank. */
+/* MPI_Ialltoall: every rank sends a different block to every rank. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 

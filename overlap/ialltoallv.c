@@ -1,4 +1,4 @@
-/* MPI_Ialltoallv: every rank sends each rank another block, the larger the higher the sender. */
+/* MPI_Ialltoallv: every rank sends each rank a different block, larger ones from higher ranks. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 

@@ -1,5 +1,5 @@
-/* MPI_Ineighbor_alltoall: every rank sends another block to each neighbour in the periodic 3D grid.
-   If two neighbours are the same rank, both blocks have the same values. */
+/* MPI_Ineighbor_alltoall: every rank sends each neighbour a different block in the periodic 3D
+   grid. If two neighbours are the same rank, both blocks have the same values. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 

@@ -1,4 +1,4 @@
-/* MPI_Ireduce_scatter: every rank gets its block of the sum; an array has the (equal) counts. */
+/* MPI_Ireduce_scatter: every rank gets its block of the sum; the (equal) counts are an array. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 

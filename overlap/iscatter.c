@@ -1,4 +1,4 @@
-/* MPI_Iscatter: the root sends another block to every rank. */
+/* MPI_Iscatter: the root sends a different block to every rank. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"
 

@@ -97,7 +97,7 @@ static const char *method_name(int index) { return halo_methods_in_parts[index]-
 
 /* A method and a form make a row with each box. */
 struct overlap_halo {
-    struct overlap_state overlap; /* first: the engine knows it */
+    struct overlap_state overlap; /* first member: the engine uses it */
     struct halo_box_list local;
     struct bc_names methods;
     struct swap_variant variants[HALO_METHODS_IN_PARTS * HALO_BOXES_MAX]; /* of the rows */
@@ -134,7 +134,6 @@ static bool has_form(const struct overlap_halo *halo, const struct halo_method *
     return form == OP_FORMS || (form == OP_PERSISTENT) == method->persistent;
 }
 
-/* True if the method has rows. */
 static bool has_rows(const struct overlap_halo *halo, int i)
 {
     const struct halo_method *const method = halo_methods_in_parts[i];
@@ -174,7 +173,7 @@ static bool fit(void *memory, struct bc_run *run, struct bc_error *error)
            overlap_fit(memory, run, error);
 }
 
-/* Notes the reason for a chosen method without rows. If the user named none, methods of another
+/* Notes the reason for a chosen method without rows. If the user named none, methods of a different
    form need no note. */
 static void note_left_out(const struct overlap_halo *halo, const struct bc_run *run,
                           const struct halo_method *method)

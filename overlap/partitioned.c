@@ -13,7 +13,7 @@
 #include "overlap/warnings.h"
 
 struct partitioned_state {
-    struct overlap_state overlap; /* first: the engine knows it */
+    struct overlap_state overlap; /* first member: the engine uses it */
     struct bc_size_list partitions;
     bool lowered; /* on rank 0: the default didn't divide the sizes */
 };
@@ -34,7 +34,7 @@ static const struct bc_column own_keys[] = {
     BC_COLUMN("partitions", BC_KEY, 0, partitioned_result, partitions),
 };
 
-/* Returns the smallest number that all numbers of partitions divide, or 0 beyond `max`. */
+/* Returns the smallest number that all numbers of partitions divide, or 0 if it exceeds `max`. */
 static int64_t common_multiple(const struct bc_size_list *partitions, int64_t max)
 {
     int64_t multiple = 1;

@@ -5,14 +5,14 @@
 
 #include <mpi.h>
 
-/* The time in which the rate of the time stamp counter is measured. */
+/* Duration of the measurement of the time stamp counter's rate. */
 enum { MEASURE_TICK_NS = 20000000 };
 
 static int64_t read_wtime(void) { return (int64_t)(MPI_Wtime() * 1e9); }
 
 int64_t (*bc_clock_read)(void) = bc_source_monotonic_ns;
 
-/* Nanoseconds a tick, as a fixed-point number with 32 fractional bits. */
+/* Nanoseconds per tick, as a fixed-point number with 32 fractional bits. */
 static uint64_t tsc_ns_per_tick;
 static uint64_t tsc_origin;
 
@@ -60,13 +60,13 @@ static void note_smallest_step(int64_t *step_ns)
 
 struct bc_clock_cost bc_clock_measure(void)
 {
-    /* Of a clock that stands still for STILL_BATCHES batches, as simulated time does, the rest is
-       left out: a thousand simulated ranks would take long. */
+    /* Stops early if the clock stands still for STILL_BATCHES batches, as simulated time does: a
+       thousand simulated ranks would take long. */
     enum { BATCHES = 101, READS = 400, STILL_BATCHES = 3 };
     double read_ns[BATCHES];
     int64_t step_ns = INT64_MAX, moved_ns = 0;
     for (int batch = 0; batch < BATCHES; batch++) {
-        /* Nothing but readings: comparing each adds 5 % to its time. */
+        /* Only readings: a comparison after each would add 5 % to its time. */
         const int64_t start_ns = bc_now_ns();
         for (int i = 1; i < READS; i++)
             bc_now_ns();

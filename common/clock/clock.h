@@ -1,6 +1,6 @@
 /*
  * The clock of every measurement: nanoseconds since an arbitrary origin that differs from rank to
- * rank. bc_clock_select comes first. All functions are local.
+ * rank. Call bc_clock_select first. All functions are local.
  */
 #pragma once
 
@@ -13,20 +13,20 @@ enum bc_clock_kind {
 };
 
 struct bc_clock_cost {
-    double read_ns;       /* the time that a pair of readings adds to the time between them */
-    double resolution_ns; /* the smallest step above 0 that was seen */
+    double read_ns;       /* time that a pair of readings adds to the interval between them */
+    double resolution_ns; /* smallest step above 0 that was seen */
 };
 
-/* Reads the clock in force, which bc_clock_select sets. */
+/* Reads the selected clock. */
 extern int64_t (*bc_clock_read)(void);
 
 static inline int64_t bc_now_ns(void) { return bc_clock_read(); }
 
-/* Puts a clock in force; the rate of the time stamp counter is measured for 20 ms. False, with
-   nothing changed, if this machine lacks the clock. */
+/* Selects a clock; measures the rate of the time stamp counter for 20 ms. Returns false and changes
+   nothing if this machine lacks the clock. */
 bool bc_clock_select(enum bc_clock_kind kind);
 
-/* Measures the cost of the clock in force: the median over batches of readings; in about 1 ms. */
+/* Measures the cost of the selected clock in about 1 ms, as the median over batches of readings. */
 struct bc_clock_cost bc_clock_measure(void);
 
 /* Returns seconds since an arbitrary origin, for time budgets, not for measuring. */

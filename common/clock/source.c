@@ -27,7 +27,7 @@ bool bc_source_has_ticks(void)
     return __get_cpuid(0x80000001, &a, &b, &c, &d) && (d & (1u << 27));
 }
 
-/* rdtscp waits for all earlier instructions; the fence keeps later ones behind it. */
+/* rdtscp waits for all earlier instructions; the fence keeps later ones after it. */
 uint64_t bc_source_ticks(void)
 {
     unsigned int processor;

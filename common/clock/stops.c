@@ -9,8 +9,8 @@
 /* A clock that doesn't move in STILL_READINGS readings stands still, as on a simulated machine. */
 #define STILL_READINGS 1000
 
-/* Reads the clock until it moves: a coarse one stands still between its steps. False if it doesn't.
- */
+/* Reads the clock until it moves, since a coarse clock stands still between its steps. Returns
+   false if it never moves. */
 static bool step(int64_t *now_ns)
 {
     const int64_t last_ns = *now_ns;

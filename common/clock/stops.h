@@ -1,13 +1,13 @@
 /*
  * The share of time in which a rank is interrupted: by daemons, devices, the host of a virtual
- * machine. The kernel's counters miss a host's interruptions; a loop that reads the clock all the
- * time sees them as gaps between two readings.
+ * machine. The kernel's counters miss a host's interruptions; a loop that reads the clock
+ * continuously sees them as gaps between two readings.
  */
 #pragma once
 
 #include <stdint.h>
 
-/* Gaps count if they are longer than this and than ten of the steps between readings. */
+/* A gap is an interruption if it is longer than this and than ten of the steps between readings. */
 #define BC_STOP_NS 500
 
 /* Sums so far. */

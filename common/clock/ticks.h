@@ -9,10 +9,10 @@ struct bc_moment {
     int64_t monotonic_ns;
 };
 
-/* Reads both clocks, the ticks by `read`, several times and keeps the fastest reading, which no
+/* Reads both clocks several times, the ticks by `read`, and keeps the fastest reading, which no
    interrupt has disturbed. */
 struct bc_moment bc_moment_now(uint64_t (*read)(void));
 
-/* Returns nanoseconds per tick since `origin`, more accurate the older `origin` is; waits until it
-   is min_ns old. */
+/* Returns nanoseconds per tick since `origin`, as soon as that is min_ns old. The older it is, the
+   more accurate the result. */
 double bc_tick_ns(const struct bc_moment *origin, int64_t min_ns, uint64_t (*read)(void));

@@ -10,10 +10,10 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Maximum number of values in one transfer: 1 GiB, whose number of bytes is still an int. */
+/* Maximum number of values in one transfer: 1 GiB, whose size in bytes still fits an int. */
 #define TRANSFER_MAX (BC_COUNT_MAX < (1 << 27) ? (int64_t)BC_COUNT_MAX : INT64_C(1) << 27)
 
-#define MUTEX_HOME 0 /* the rank whose window a mutex locks, and that keeps the end of a queue */
+#define MUTEX_HOME 0 /* rank whose window a mutex locks, and that stores the end of a queue */
 
 const char *const bc_sync_names[BC_SYNCS] = {"all", "images", "none"};
 
@@ -36,8 +36,8 @@ MPI_Win bc_window_create(MPI_Comm comm, int64_t count, int unit_bytes, double **
     return window;
 }
 
-/* Ends the job without the unified memory model. An MPI library that doesn't report its model is
-   assumed to have it. */
+/* Ends the job if the window lacks the unified memory model. An MPI library that doesn't report its
+   model is assumed to have it. */
 static void require_unified_model(MPI_Win window)
 {
     int *model;
@@ -87,7 +87,6 @@ void bc_coarray_destroy(struct bc_coarray *coarray)
 
 /* ---- transfers ------------------------------------------------------------------------------- */
 
-/* The elements of the next piece of a transfer. */
 static int next_piece(int64_t left) { return (int)(left < TRANSFER_MAX ? left : TRANSFER_MAX); }
 
 void bc_coarray_put(const struct bc_coarray *coarray, int target, int64_t displacement,
@@ -188,9 +187,9 @@ void bc_mutex_create(struct bc_mutex *mutex, MPI_Comm comm)
 
 void bc_mutex_destroy(struct bc_mutex *mutex) { BC_MPI(MPI_Win_free(&mutex->window)); }
 
-/* MPI_Win_lock may return before the lock is held: MPI promises only that accesses happen under it
-   (MPI 3.1, 11.5.3), and Open MPI's osc/pt2pt and MPICH before ch4 do that. A get is the cheapest
-   access; a flush without an access promises nothing. */
+/* MPI_Win_lock may return before the lock is held, as in Open MPI's osc/pt2pt and MPICH before ch4:
+   MPI promises only that accesses happen under it (MPI 3.1, 11.5.3). A get is the cheapest access;
+   a flush without an access promises nothing. */
 void bc_mutex_lock(struct bc_mutex *mutex)
 {
     BC_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, MUTEX_HOME, 0, mutex->window));
@@ -202,12 +201,12 @@ void bc_mutex_unlock(struct bc_mutex *mutex) { BC_MPI(MPI_Win_unlock(MUTEX_HOME,
 
 /* ---- mutual exclusion by a queue ------------------------------------------------------------- */
 
-/* Places in each rank's part of the window, on cache lines of their own (256 bytes on A64FX). A
-   constant, since all ranks must agree on it. The part begins with zeros and is only swapped or
-   added to. A rank may load a value while another rank changes it, but not store it: Open MPI 4.1.4
-   writes values twice, and a zero stored in between would be lost. Turns tell old values
-   from new values. MPI doesn't promise that an aligned eight-byte load is whole; libraries and
-   processors with MPI_INT64_T atomics do. */
+/* Indices of the values in each rank's part of the window, each on its own cache line (256 bytes on
+   A64FX): constants, since all ranks must agree on them. The values start at 0 and are only swapped
+   or added to. A rank may load a value while another rank changes it, but must not store one: Open
+   MPI 4.1.4 writes values twice, and a zero stored in between would be lost. Turns distinguish old
+   values from new ones. MPI doesn't promise that an aligned eight-byte load is atomic; libraries
+   and processors with MPI_INT64_T atomics do. */
 #define NOBODY 0
 enum {
     NEXT = 0,     /* an entry: this rank's turn, and the rank that follows it in the queue */
@@ -284,7 +283,7 @@ static void await(const struct bc_queue_lock *lock, bool (*has_come)(const struc
             MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, lock->part.comm, &ignored, MPI_STATUS_IGNORE));
         BC_MPI(MPI_Win_sync(lock->part.window));
     }
-    /* This rank sees the stores that precede the other rank's write. */
+    /* Makes the stores that precede the other rank's write visible to this rank. */
     BC_MPI(MPI_Win_sync(lock->part.window));
 }
 
@@ -302,19 +301,19 @@ void bc_queue_lock_acquire(struct bc_queue_lock *lock)
     await(lock, is_granted);
 }
 
-/* The paper's algorithm 6, without compare-and-swap: MPI forbids mixing it with other operations on
-   a value (MPI 3.1, 11.2.1), and it crashes in Open MPI 4.1 (docs/clusters.md). */
+/* Algorithm 6 of the paper (coarray.h), without compare-and-swap: MPI forbids mixing it with other
+   operations on a value (MPI 3.1, 11.2.1), and it crashes in Open MPI 4.1 (docs/clusters.md). */
 void bc_queue_lock_release(struct bc_queue_lock *lock)
 {
-    /* The paper's word: the last of the ranks that came while LAST was NOBODY. */
+    /* The paper's term: the last of the ranks that came while LAST was NOBODY. */
     int64_t usurper = NOBODY;
     BC_MPI(MPI_Win_sync(lock->part.window));
     if (!has_next(lock)) {
         const int64_t last = swap_last(lock, NOBODY);
         if (last == make_entry(lock->turn, lock->rank))
             return;
-        /* Other ranks have come: put their queue back. It follows the last rank that came in
-           between, found NOBODY, and holds the lock. */
+        /* Other ranks have queued: puts the end of their queue back. If ranks came in between, the
+           first of them found NOBODY and holds the lock; the queue follows the last of them. */
         usurper = swap_last(lock, last);
     }
     await(lock, has_next);

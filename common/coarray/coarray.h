@@ -31,8 +31,8 @@
 
 enum bc_coarray_sync {
     BC_SYNC_ALL,
-    BC_SYNC_IMAGES, /* neighbours, or a pair */
-    BC_SYNC_NONE,   /* none of them; as an option: both */
+    BC_SYNC_IMAGES, /* among neighbours, or within a pair */
+    BC_SYNC_NONE,   /* no synchronisation; as an option: all and images */
     BC_SYNCS
 };
 extern const char *const bc_sync_names[BC_SYNCS]; /* "all", "images", "none" */
@@ -41,16 +41,16 @@ struct bc_coarray {
     MPI_Comm comm;  /* a duplicate, so that no other messages match */
     MPI_Win window; /* locked for all ranks (MPI_Win_lock_all) until it is freed */
     double *values; /* this rank's part; never NULL */
-    int64_t count;  /* of values; the same on every rank */
+    int64_t count;  /* number of values; the same on every rank */
 };
 
 /* Allocates `count` values, all 0.0, on every rank of `comm`, in whole pages, and synchronises all
    ranks. Collective. */
 void bc_coarray_create(struct bc_coarray *coarray, MPI_Comm comm, int64_t count);
 
-/* Puts each rank's part into memory of the caller, of bc_window_bytes(count) bytes, which may lie
-   on a device; the caller frees it after bc_coarray_destroy. NULL, on all ranks: allocates as
-   above. Both end the job if the MPI library has no unified memory model. */
+/* Uses the caller's memory `values` for this rank's part: bc_window_bytes(count) bytes, maybe on a
+   device, to be freed after bc_coarray_destroy. If NULL on all ranks, allocates as above. Both
+   functions end the job if the MPI library lacks the unified memory model. */
 void bc_coarray_create_on(struct bc_coarray *coarray, MPI_Comm comm, int64_t count, double *values);
 
 void bc_coarray_destroy(struct bc_coarray *coarray);
@@ -59,8 +59,8 @@ void bc_coarray_destroy(struct bc_coarray *coarray);
    data for a smaller window elsewhere (docs/clusters.md). Local. */
 MPI_Aint bc_window_bytes(int64_t count);
 
-/* Allocates a window of that size, filled with zeros, whose displacements are in unit_bytes.
-   Collective. */
+/* Allocates a window of that size, filled with zeros, whose displacements are in units of
+   unit_bytes. Collective. */
 MPI_Win bc_window_create(MPI_Comm comm, int64_t count, int unit_bytes, double **values);
 
 /* Start to copy `count` elements from `source` to `displacement` in the part of `target`, or from
@@ -83,7 +83,7 @@ void bc_sync_all(const struct bc_coarray *coarray);
 struct bc_images {
     int *ranks;
     int count;
-    MPI_Request *requests; /* two for each rank */
+    MPI_Request *requests; /* two per rank */
     MPI_Status *statuses;  /* MPI_STATUSES_IGNORE */
 };
 
@@ -109,18 +109,18 @@ struct bc_mutex {
 void bc_mutex_create(struct bc_mutex *mutex, MPI_Comm comm);
 void bc_mutex_destroy(struct bc_mutex *mutex);
 
-/* Not recursive. Neither completes transfers: call bc_sync_memory before the unlock. Local. */
+/* Not recursive. Unlocking completes no transfers: call bc_sync_memory before it. Local. */
 void bc_mutex_lock(struct bc_mutex *mutex);
 void bc_mutex_unlock(struct bc_mutex *mutex);
 
-/* Mutual exclusion by atomic operations on windows: waiting ranks form a queue whose last entry
-   rank 0 keeps, and each polls its own memory until the rank before it hands over (the "MCS lock"
-   with swap only: J. M. Mellor-Crummey and M. L. Scott, "Algorithms for scalable synchronization on
-   shared-memory multiprocessors", ACM Transactions on Computer Systems 9(1), 1991). First come,
-   first served, unless a rank comes during a release. */
+/* Mutual exclusion by atomic operations on windows: waiting ranks form a queue. Rank 0 stores its
+   last entry, and each rank polls its own memory until the rank before it hands over (the "MCS
+   lock" with swap only: J. M. Mellor-Crummey and M. L. Scott, "Algorithms for scalable
+   synchronization on shared-memory multiprocessors", ACM Transactions on Computer Systems 9(1),
+   1991). First come, first served, unless a rank comes during a release. */
 struct bc_queue_lock {
-    struct bc_coarray part; /* its communicator is probed to make progress */
-    _Atomic int64_t *own;   /* this rank's part of it */
+    struct bc_coarray part; /* probes of its communicator make progress */
+    _Atomic int64_t *own;   /* this rank's values in `part` */
     int rank;
     uint32_t turn; /* number of this rank's acquisition, from 1 */
     int64_t waits; /* number of this rank's acquisitions that had to wait */
@@ -130,6 +130,6 @@ struct bc_queue_lock {
 void bc_queue_lock_create(struct bc_queue_lock *lock, MPI_Comm comm);
 void bc_queue_lock_destroy(struct bc_queue_lock *lock);
 
-/* As bc_mutex_lock and bc_mutex_unlock. A waiting rank serves transfers of other ranks. */
+/* As bc_mutex_lock and bc_mutex_unlock, but a waiting rank serves transfers of other ranks. */
 void bc_queue_lock_acquire(struct bc_queue_lock *lock);
 void bc_queue_lock_release(struct bc_queue_lock *lock);

@@ -13,7 +13,7 @@ struct bc_transfer_result {
     const char *check;         /* ok, FAIL or off; rank 0 */
 };
 
-/* Makes the result of repetitions that are `transfers` transfers each of `ndata` doubles, as
+/* Makes the result of repetitions of `transfers` transfers of `ndata` doubles each, as
    bc_store_conclude does; `wrong` is this rank's number of transfers with wrong data. Collective
    over MPI_COMM_WORLD. */
 void bc_transfer_conclude(const struct bc_run *run, struct bc_store *store, const char *quantity,

@@ -15,13 +15,13 @@ enum { THREADS = 256, GROUPS_MAX = 1024 }; /* enough for any device */
 struct bc_device {
     struct bc_driver driver;
     struct bc_device_facts facts;
-    int handle;   /* the driver's, of the device */
-    bool is_used; /* to be released */
+    int handle;   /* the driver's handle of the device */
+    bool is_used; /* must be released */
     void *module;
     void *move, *compare, *gather, *scatter, *compute; /* the kernels */
     void *stream;                                      /* all kernels run on it */
     void *begin, *end;                                 /* events */
-    void *scratch; /* 8 bytes on the device: whether values differ, or what was computed */
+    void *scratch; /* 8 bytes on the device: the result of a comparison or a computation */
 };
 
 /* ---- errors ---------------------------------------------------------------------------------- */
@@ -100,7 +100,7 @@ static int make_stream(struct bc_device *device)
     return error;
 }
 
-/* Opens device `number` for this process. False with the reason. */
+/* Opens device `number` for this process. Returns false with the reason if it can't. */
 static bool choose(struct bc_device *device, int number, int node_rank, char *reason)
 {
     struct bc_device_facts *const facts = &device->facts;
@@ -196,8 +196,8 @@ void bc_device_copy(struct bc_device *device, void *to, const void *from, size_t
     CHECK(device, bc_driver_copy(&device->driver, to, from, bytes));
 }
 
-/* Waits for copies, which are on the driver's own stream, NULL: a copy from memory that isn't
-   pinned may return early, and kernels on another stream would read old data. */
+/* Waits for copies, which run on the driver's default stream (NULL). A copy from unpinned memory
+   may return early, and kernels on another stream would read old data. */
 static void wait_for_copies(const struct bc_device *device)
 {
     CHECK(device, device->driver.synchronize(NULL));
@@ -212,7 +212,7 @@ static void launch(struct bc_device *device, void *kernel, unsigned groups, unsi
                                         arguments, NULL));
 }
 
-/* Launches one thread a value, or fewer threads with several values each. */
+/* Launches one thread per value, or fewer threads with several values each. */
 static void launch_for(struct bc_device *device, void *kernel, size_t count, void **arguments)
 {
     const size_t groups = (count + THREADS - 1) / THREADS;

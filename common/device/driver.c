@@ -96,7 +96,7 @@ void bc_driver_close(struct bc_driver *driver)
     driver->handle = NULL;
 }
 
-/* ---- what differs ---------------------------------------------------------------------------- */
+/* ---- differences between the libraries ------------------------------------------------------- */
 
 int bc_driver_use(const struct bc_driver *driver, int device)
 {
@@ -152,7 +152,7 @@ static const struct name compiler_names[] = {
 #undef ROW
 };
 
-/* Compiles bc_kernels_hip; the caller frees the code. NULL with the error. */
+/* Compiles bc_kernels_hip; the caller frees the code. Returns NULL with the error if it fails. */
 static char *compile(const struct compiler *compiler, int *error)
 {
     void *program = NULL;

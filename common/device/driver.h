@@ -1,12 +1,12 @@
 /*
- * Driver of GPUs: NVIDIA's CUDA driver API (libcuda.so.1), or AMD's HIP (libamdhip64.so, and
+ * GPU drivers: NVIDIA's CUDA driver API (libcuda.so.1), or AMD's HIP (libamdhip64.so, and
  * libhiprtc.so, which compiles kernels). The libraries are loaded at run time, by programs that use
  * a device.
  *
- * Both libraries have the same functions under other names, with the same arguments in registers:
- * device addresses are pointers here. driver.c contains the differences. The declarations follow
- * "CUDA Driver API" (NVIDIA, version 13.0) and "HIP Runtime API Reference" (AMD, version 6.4).
- * Functions return 0 or the library's error.
+ * Both libraries have the same functions under different names, with the same arguments in
+ * registers, so device addresses are pointers here. driver.c contains the differences. The
+ * declarations follow "CUDA Driver API" (NVIDIA, version 13.0) and "HIP Runtime API Reference"
+ * (AMD, version 6.4). Functions return 0 or the library's error.
  */
 #pragma once
 
@@ -49,7 +49,7 @@
               unsigned block_y, unsigned block_z, unsigned shared_bytes, void *stream,             \
               void **arguments, void **extra))
 
-/* FUNCTION(member, name, result, arguments), of one library. */
+/* FUNCTION(member, name, result, arguments) for the functions of one library only. */
 #define BC_CUDA_FUNCTIONS(FUNCTION)                                                                \
     FUNCTION(cuda_retain, "cuDevicePrimaryCtxRetain", int, (void **context, int device))           \
     FUNCTION(cuda_release, "cuDevicePrimaryCtxRelease_v2", int, (int device))                      \
@@ -66,7 +66,7 @@
              (void *to, const void *from, size_t bytes, int kind, void *stream))                   \
     FUNCTION(hip_error, "hipGetErrorString", const char *, (int error))
 
-/* Of libhiprtc.so. */
+/* Functions of libhiprtc.so. */
 #define BC_HIPRTC_FUNCTIONS(FUNCTION)                                                              \
     FUNCTION(create, "hiprtcCreateProgram", int,                                                   \
              (void **program, const char *source, const char *name, int headers,                   \
@@ -79,7 +79,7 @@
 
 struct bc_driver {
     const char *library; /* "CUDA" or "HIP" */
-    void *handle;        /* of dlopen */
+    void *handle;        /* from dlopen */
 #define BC_DRIVER_MEMBER(member, cuda, hip, arguments) int(*member) arguments;
     BC_DRIVER_FUNCTIONS(BC_DRIVER_MEMBER)
 #undef BC_DRIVER_MEMBER
@@ -90,8 +90,8 @@ struct bc_driver {
 #undef BC_DRIVER_MEMBER
 };
 
-/* Loads and starts the first library that is there. False with a reason of at most `length`
-   characters. Local. */
+/* Loads and starts the first library found. Returns false, with a reason of at most `length`
+   characters, if there is none. Local. */
 bool bc_driver_open(struct bc_driver *driver, char *reason, size_t length);
 void bc_driver_close(struct bc_driver *driver);
 
@@ -104,7 +104,7 @@ void bc_driver_release(const struct bc_driver *driver, int device);
    Local. */
 int bc_driver_copy(const struct bc_driver *driver, void *to, const void *from, size_t bytes);
 
-/* Starts a copy on a stream. With host memory that isn't pinned it may return late. */
+/* Starts a copy on a stream. With unpinned host memory it may block until the copy ends. */
 int bc_driver_copy_later(const struct bc_driver *driver, void *to, const void *from, size_t bytes,
                          void *stream);
 

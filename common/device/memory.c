@@ -19,7 +19,7 @@ static const char *const kinds[] = {"host", "pinned", "device", "managed"};
 
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
-/* Returns the kind that the first `length` characters name; KINDS: none. */
+/* Returns the kind that the first `length` characters name, or KINDS if there is none. */
 static int kind_of(const char *word, size_t length)
 {
     int kind = 0;
@@ -50,8 +50,8 @@ bool bc_memory_complete(struct bc_memory_options *options, struct bc_error *erro
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* Counts the ranks of the node on this rank's device, by its place on the bus: ranks may see
-   different devices. Collective. */
+/* Counts the ranks of the node that use this rank's device. Compares addresses on the bus, since
+   ranks may see different devices. Collective. */
 static int ranks_on_device(const struct bc_run *run, const struct bc_device *device)
 {
     enum { LENGTH = sizeof bc_device_facts(device)->pci };
@@ -120,7 +120,7 @@ struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_opti
 
 /* ---- the staged counterpart ------------------------------------------------------------------ */
 
-/* Smaller gains and losses (in percent) count as none. */
+/* Smaller gains and losses (in percent) are treated as none. */
 #define THRESHOLD_PCT 2.0
 
 struct bc_staged bc_staged_of(const struct bc_memory_options *options,
@@ -182,7 +182,7 @@ const struct bc_table *bc_memory_table(const struct bc_table *own, size_t at, co
 
 /* ---- notes ----------------------------------------------------------------------------------- */
 
-/* Sets `function` to the MPI library's function of this name. False without it. */
+/* Sets `function` to the MPI library's function of this name. Returns false if there is none. */
 static bool mpi_has(const char *name, void *function)
 {
     void *const all = dlopen(NULL, RTLD_NOW);

@@ -10,8 +10,8 @@
 /* Values repeat after this many exchanges. */
 #define DISTINCT_EXCHANGES 64
 
-/* Returns the position in the whole grid's values, from 0 on, of a position in this rank's array;
-   positions of the halo are the neighbours'. */
+/* Returns the position in the whole grid, counted from 0, of a position in this rank's array.
+   Positions of the halo belong to the neighbours. */
 static int64_t global_position(const struct halo_exchange *x, int direction, int64_t position)
 {
     const int64_t local = x->box.extent[direction];
@@ -19,8 +19,8 @@ static int64_t global_position(const struct halo_exchange *x, int direction, int
     return (x->grid.coords[direction] * local + position - 1 + global) % global;
 }
 
-/* Returns the right value at a position before or after an exchange: the box, and afterwards the
-   halo's faces, encode place and exchange; edges and corners are never touched. */
+/* Returns the right value at a position before or after an exchange. The box, and afterwards the
+   halo's faces, encode position and exchange. Edges and corners never change. */
 static double value_at(const struct halo_exchange *x, int64_t swap, bool after,
                        const int64_t position[HALO_DIRECTIONS])
 {
@@ -78,7 +78,7 @@ void halo_check_destroy(struct halo_exchange *x)
     free(x->image);
 }
 
-/* Fills the array by a kernel, as a program computes it. */
+/* Fills the array by a kernel, as a program would compute it. */
 static void fill_on_device(const struct halo_exchange *x, int64_t swap)
 {
     struct bc_device *const device = x->space.device;
@@ -99,7 +99,7 @@ static bool is_right_on_device(const struct halo_exchange *x, int64_t swap)
            is_copy_right;
 }
 
-/* ---- on either ------------------------------------------------------------------------------- */
+/* ---- in any memory --------------------------------------------------------------------------- */
 
 void halo_prepare(const struct halo_exchange *x, int64_t swap)
 {
@@ -114,9 +114,9 @@ bool halo_is_right(const struct halo_exchange *x, int64_t swap)
     return x->image != NULL ? is_right_on_device(x, swap) : visit(x, x->values, swap, true, false);
 }
 
-/* True if each face comes to its side of the halo: block s of the sender is block s ^ 1 of the
-   receiver also if both its neighbours are the same rank (MPI 4.1, 8.6; erratum of MPI 3.1 in MPI
-   4.0, B.1.1). MPICH 4.0.2 takes the blocks in order, and so does Open MPI 4.1.4 in the
+/* True if each face arrives on its side of the halo: block s of the sender must become block s ^ 1
+   of the receiver even if both neighbours are the same rank (MPI 4.1, 8.6; erratum of MPI 3.1 in
+   MPI 4.0, B.1.1). MPICH 4.0.2 takes the blocks in order, as does Open MPI 4.1.4 in the
    non-blocking call. Collective over `comm`; the same on all ranks. */
 static bool places_right(const struct halo_method *method, bool in_parts,
                          const struct halo_grid *grid, MPI_Comm comm)

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Values from one plane to the next, and from one row to the next; rows are contiguous. */
+/* Distances in values from plane to plane and from row to row. Rows are contiguous. */
 struct strides {
     int64_t plane, row;
 };
@@ -18,7 +18,7 @@ static struct strides of_buffer(const struct halo_region *region)
     return (struct strides){region->extent[1] * region->extent[2], region->extent[2]};
 }
 
-/* Assigns rows of one value, since a call for each would dominate. */
+/* Copies rows of one value by assignment, since a call for each would dominate. */
 static void copy(const int64_t *extent, const double *restrict source, struct strides from,
                  double *restrict destination, struct strides to)
 {

@@ -9,12 +9,12 @@
 
 struct typed_swap {
     MPI_Datatype sent[HALO_FACES], received[HALO_FACES];
-    struct bc_coarray coarray;   /* of put and get: holds the array */
-    struct bc_images neighbours; /* of put and get */
+    struct bc_coarray coarray;   /* for put and get; holds the array */
+    struct bc_images neighbours; /* for put and get */
     MPI_Request requests[2 * HALO_FACES];
     MPI_Status *statuses;       /* MPI_STATUSES_IGNORE */
-    int ones[HALO_FACES];       /* of MPI_Neighbor_alltoallw: counts */
-    MPI_Aint zeros[HALO_FACES]; /* and displacements */
+    int ones[HALO_FACES];       /* counts for MPI_Neighbor_alltoallw */
+    MPI_Aint zeros[HALO_FACES]; /* displacements for MPI_Neighbor_alltoallw */
 };
 
 static MPI_Datatype type_of(const struct halo_exchange *x, const struct halo_region *region)
@@ -44,7 +44,7 @@ static void destroy_types(struct halo_exchange *x)
     free(t);
 }
 
-/* ---- puts and gets between two synchronisations, as in the specification --------------------- */
+/* ---- puts and gets between two synchronisations, as in the EPCC suite ------------------------ */
 
 static void create_coarray(struct halo_exchange *x)
 {
@@ -151,7 +151,7 @@ static void swap_messages_blocking(const struct halo_exchange *x)
 {
     const struct typed_swap *const t = x->own;
     for (int face = 0; face < HALO_FACES; face++) {
-        const int side = halo_opposite(face); /* of the halo, where it is received */
+        const int side = halo_opposite(face); /* side of the halo where the face arrives */
         BC_MPI(MPI_Sendrecv(x->values, 1, t->sent[face], x->grid.neighbours[face], side, x->values,
                             1, t->received[side], x->grid.neighbours[side], side, x->comm,
                             MPI_STATUS_IGNORE));

@@ -1,5 +1,5 @@
 /*
- * Methods of halo exchange: a table each, with functions that exchange, at once or in two parts.
+ * Methods of halo exchange: each is a table of functions that exchange in one call or in two parts.
  *
  * put, get: coarrays with a synchronisation before and after, as in the EPCC suite
  * (common/coarray/coarray.h). The other methods are common in MPI programs.
@@ -23,7 +23,7 @@ struct halo_space {
 
 /* One rank's part in swaps of one box by one method. */
 struct halo_exchange {
-    const struct halo_method *method; /* on a device maybe another than requested */
+    const struct halo_method *method; /* on a device perhaps not the requested one */
     struct halo_space space;
     struct halo_box box; /* the same on every rank */
     struct halo_grid grid;
@@ -35,16 +35,16 @@ struct halo_exchange {
     /* Made by the method's create. */
     double *values; /* the array, halo included */
     void *own;
-    MPI_Request *requests; /* of an exchange between start and finish, or NULL */
-    int request_count;     /* 0 without them */
+    MPI_Request *requests; /* open between start and finish, or NULL */
+    int request_count;     /* 0 if `requests` is NULL */
 
     /* For checks of arrays that are not in BC_MEMORY_HOST; else NULL. */
-    double *image;   /* what the array must hold, in host memory */
-    double *filling; /* the same on the device */
+    double *image;   /* required contents of the array, in host memory */
+    double *filling; /* the same contents, on the device */
 };
 
-/* Makes the array, all zeros, and all that exchanges need. `space` NULL: host memory. Collective
-   over `comm`; the communicators and the device stay the caller's. */
+/* Makes the array, all zeros, and all that exchanges need, in host memory if `space` is NULL.
+   Collective over `comm`; the communicators and the device remain the caller's. */
 void halo_exchange_create(struct halo_exchange *exchange, const struct halo_method *method,
                           const struct halo_box *box, const struct halo_grid *grid, MPI_Comm comm,
                           MPI_Comm node_comm, const struct halo_space *space);
@@ -65,8 +65,8 @@ struct halo_method {
        halo. */
     void (*swap)(const struct halo_exchange *exchange);
     /* The same exchange in two parts; NULL for put, get and shared window. Between them the box
-       must not be written, the halo not be accessed, and the communicator have no other exchange.
-       Each start needs its finish, also when tests have completed all requests. */
+       must not be written, the halo must not be accessed, and the communicator must have no other
+       exchange. Each start needs its finish, even if tests have completed all requests. */
     void (*start)(const struct halo_exchange *exchange);
     void (*finish)(const struct halo_exchange *exchange);
     /* The same exchange by blocking calls: one MPI_Neighbor_alltoallw, or six MPI_Sendrecv that
@@ -80,7 +80,7 @@ struct halo_method {
     bool persistent;   /* `create` makes requests, each exchange starts them */
     bool in_window;    /* the array is in a window, maybe in /dev/shm */
     bool shares_node;  /* only for neighbours that share a node */
-    bool packs;        /* faces, or those of other nodes, go through buffers */
+    bool packs;        /* packs faces, or those that cross nodes, into buffers */
 };
 
 /* datatypes.c */
@@ -92,8 +92,8 @@ extern const struct halo_method halo_method_packed, halo_method_shared;
 /* on_device.c: halo_method_packed with kernels that copy the faces; without `start` */
 extern const struct halo_method halo_method_packed_on_device, halo_method_staged;
 
-/* For these files: `start` and `finish`; and zeroed memory of the exchange's kind for `count`
-   values, at the start of a page. */
+/* For these files: an exchange by `start` and `finish`, and page-aligned, zeroed memory of the
+   exchange's kind for `count` values. */
 void halo_swap_in_parts(const struct halo_exchange *exchange);
 double *halo_allocate_values(const struct halo_exchange *exchange, int64_t count);
 void halo_free_values(const struct halo_exchange *exchange, double *values);
@@ -105,14 +105,14 @@ extern const struct halo_method *const halo_methods[HALO_METHODS];
 enum { HALO_METHODS_IN_PARTS = 4 };
 extern const struct halo_method *const halo_methods_in_parts[HALO_METHODS_IN_PARTS];
 
-/* Faces of all ranks, by the neighbour's place. */
+/* Number of faces of all ranks, by the location of the neighbour. */
 struct halo_neighbourhood {
     int64_t faces;
     int64_t on_node;  /* another rank of the same node */
     int64_t off_node; /* on another node */
 };
 
-/* Collective over `comm`; the same on every rank. */
+/* Counts the faces. Collective over `comm`; the same on every rank. */
 struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid, MPI_Comm comm,
                                                 MPI_Comm node_comm);
 

@@ -14,7 +14,7 @@
 
 #include <stdlib.h>
 
-/* The six faces in one direction, one after the other. */
+/* The six faces, sent or received, one after the other. */
 struct faces {
     int64_t *places;  /* on the device: indices in the array */
     double *packed;   /* on the device */
@@ -22,14 +22,14 @@ struct faces {
 };
 
 struct device_swap {
-    int64_t values, first[HALO_FACES]; /* of all faces; the first value of each face */
+    int64_t values, first[HALO_FACES]; /* number of all values; first value of each face */
     struct faces sent, received;
     struct bc_amount amounts[HALO_FACES];
-    MPI_Request requests[2 * HALO_FACES]; /* of receives, then of sends */
+    MPI_Request requests[2 * HALO_FACES]; /* receives, then sends */
     MPI_Status *statuses;                 /* MPI_STATUSES_IGNORE */
 };
 
-/* ---- what swaps need ------------------------------------------------------------------------- */
+/* ---- memory and kernels of a swap ------------------------------------------------------------ */
 
 static void *allocate(const struct halo_exchange *x, enum bc_memory memory, int64_t count)
 {

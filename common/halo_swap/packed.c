@@ -1,5 +1,5 @@
-/* Faces in messages, packed into contiguous buffers: all six faces, or, beside shared memory, the
-   faces that cross nodes. */
+/* Faces packed into contiguous buffers and sent as messages: all six faces, or, in addition to
+   shared memory, those that cross nodes. */
 #include "common/coarray/coarray.h"
 #include "common/mpi/large_count.h"
 #include "common/job/node_order.h"
@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By face; NULL and MPI_REQUEST_NULL for faces that aren't packed. */
+/* Indexed by face. NULL and MPI_REQUEST_NULL for faces that aren't packed. */
 struct packed {
     double *sent[HALO_FACES], *received[HALO_FACES]; /* buffers */
     struct bc_amount amounts[HALO_FACES];            /* of values in each buffer */
-    MPI_Request requests[2 * HALO_FACES];            /* of receives, then of sends */
+    MPI_Request requests[2 * HALO_FACES];            /* receives, then sends */
     MPI_Status *statuses;                            /* MPI_STATUSES_IGNORE */
 };
 
@@ -70,8 +70,8 @@ static inline void unpack(const struct halo_exchange *x, const struct packed *pa
     halo_unpack(&x->box, &x->received[face], packed->received[face], x->values);
 }
 
-/* Unpacks faces whose requests tests have completed, then each other face when it arrives, then
-   waits for the sends. */
+/* Unpacks the faces that tests have completed, then each other face as it arrives; then waits for
+   the sends. */
 static void finish_packed(const struct halo_exchange *x)
 {
     struct packed *const packed = x->own;
@@ -113,7 +113,7 @@ static void swap_packed_blocking(const struct halo_exchange *x)
 {
     const struct packed *const packed = x->own;
     for (int face = 0; face < HALO_FACES; face++) {
-        const int side = halo_opposite(face); /* of the halo, where it is received */
+        const int side = halo_opposite(face); /* side of the halo where the face arrives */
         const struct bc_amount *const amount = &packed->amounts[face];
         halo_pack(&x->box, &x->sent[face], x->values, packed->sent[face]);
         BC_MPI(MPI_Sendrecv(packed->sent[face], amount->count, amount->type,
@@ -138,12 +138,12 @@ const struct halo_method halo_method_packed = {
 
 /* ---- memory that the ranks of a node share --------------------------------------------------- */
 
-/* Arrays in a window, out of which ranks copy their halos. */
+/* Arrays in a window, from which ranks copy their halos. */
 struct shared_swap {
-    struct packed far;                /* the faces of other nodes */
-    const double *arrays[HALO_FACES]; /* of the neighbours on this node, by face; else NULL */
-    struct bc_images peers;           /* these neighbours */
-    MPI_Win window;                   /* in a passive epoch all its life */
+    struct packed far;                /* faces that cross nodes */
+    const double *arrays[HALO_FACES]; /* by face: the array of a neighbour on this node, or NULL */
+    struct bc_images peers;           /* neighbours on this node */
+    MPI_Win window;                   /* in a passive epoch throughout its life */
 };
 
 struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid, MPI_Comm comm,
@@ -160,7 +160,7 @@ struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid, MP
     return n;
 }
 
-/* Zeros, in whole pages: see bc_window_bytes. Collective over the node's ranks. */
+/* Allocates the array, zeroed, in whole pages (bc_window_bytes). Collective over the node. */
 static void allocate_shared(struct shared_swap *shared, struct halo_exchange *x)
 {
     const MPI_Aint bytes = bc_window_bytes(halo_array_values(&x->box));
@@ -219,7 +219,7 @@ static void swap_shared(const struct halo_exchange *x)
         if (shared->arrays[face] != NULL)
             halo_copy(&x->box, &x->sent[halo_opposite(face)], shared->arrays[face],
                       &x->received[face], x->values);
-    meet_peers(x, shared); /* they have read this rank's */
+    meet_peers(x, shared); /* the neighbours have read this rank's layers */
     finish_packed(x);
 }
 

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <mpi.h>
 
-/* A row gets a warning if some rank waited for a larger share of its time. Below that the median
+/* A row gets a warning if a rank waited for a larger share of its time. Below that the median
    doesn't move; the services of a quiet system take less than 1 %. */
 #define WAITED_SHARE_MAX 0.05
 
@@ -53,7 +53,7 @@ double bc_waited_share(const struct bc_waits *waits)
 void bc_contention_look(struct bc_contention *contention, struct bc_waits *waits)
 {
     const struct bc_contention before = *contention;
-    int64_t ns[2]; /* on a processor; waiting for one */
+    int64_t ns[2]; /* time on a processor; time waiting for one */
     const bool known = bc_system_numbers(ns, 2, "", "/proc/thread-self/schedstat");
     contention->waited_ns = known ? ns[1] : -1;
     contention->looked_s = bc_elapsed_s();

@@ -21,7 +21,7 @@ bool bc_processors_cover(const struct bc_processors *all, const struct bc_proces
     return CPU_EQUAL_S(sizeof common, common.part, part->part) != 0;
 }
 
-/* Returns a processor's core, the first in the list of the core's processors; -1: not known. */
+/* Returns a processor's core, the first in the list of the core's processors, or -1 if unknown. */
 static int read_core(int processor)
 {
     static const char *const names[] = {"core_cpus_list", "thread_siblings_list"};

@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <stdbool.h>
 
-/* The max processors of a Linux kernel, more than a cpu_set_t holds. */
+/* Maximum number of processors of a Linux kernel, more than a cpu_set_t holds. */
 enum { BC_PROCESSORS_MAX = 8192 };
 
 /* A set of processors; all zeros is empty. */
@@ -48,8 +48,8 @@ bool bc_processors_cover(const struct bc_processors *all, const struct bc_proces
 
 struct bc_cores {
     int count;                 /* cores with a processor that is online; 0: not known */
-    int of[BC_PROCESSORS_MAX]; /* the number of each processor's core, which is that of the core's
-                                  lowest processor; -1: no such processor, or offline */
+    int of[BC_PROCESSORS_MAX]; /* each processor's core, by the number of the core's lowest
+                                  processor; -1: no such processor, or offline */
 };
 
 void bc_cores_read(struct bc_cores *cores);

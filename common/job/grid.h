@@ -6,13 +6,13 @@
 
 enum { BC_GRID_DIMENSIONS = 3, BC_GRID_SIDES = 6 };
 
-/* Finds the neighbours of a rank, as MPI_Cart_shift by 1 does: down and up in each dimension. With
-   one rank in a dimension both are the rank, with two both are the other one. The product of `dims`
-   is the number of ranks. Local. */
+/* Finds the neighbours of a rank, as MPI_Cart_shift by 1 does: down and up in each dimension. If a
+   dimension has one rank, both neighbours are this rank; if it has two, both are the other rank.
+   The product of `dims` is the number of ranks. Local. */
 static inline void bc_grid_neighbours(const int dims[BC_GRID_DIMENSIONS], int rank,
                                       int neighbours[BC_GRID_SIDES])
 {
-    int stride = 1; /* in ranks, from one coordinate to the next */
+    int stride = 1; /* number of ranks from one coordinate to the next */
     for (int d = BC_GRID_DIMENSIONS - 1; d >= 0; d--) {
         int *const sides = neighbours + (ptrdiff_t)2 * d;
         const int here = rank / stride % dims[d];

@@ -30,7 +30,7 @@ struct bc_host_run {
     char prefix[MPI_MAX_PROCESSOR_NAME], suffix[MPI_MAX_PROCESSOR_NAME];
     int digits;               /* of the first host's number, with leading zeros; 0: no number */
     long long number;         /* of the first host */
-    long long hosts;          /* how many */
+    long long hosts;          /* number of hosts */
     struct progression ranks; /* of the first host */
     int shift;
     bool part;      /* the host has other runs, too */
@@ -39,8 +39,8 @@ struct bc_host_run {
 
 /* ---- ranks ----------------------------------------------------------------------------------- */
 
-/* The longest progression that the ranks begin with. Two ranks alone are no progression, since
-   "0,2" is shorter than "0-2/2", unless they are consecutive. */
+/* Returns the longest progression that the ranks begin with. Two ranks form one only if they are
+   consecutive, since "0,2" is shorter than "0-2/2". */
 static struct progression leading(const int *ranks, size_t count)
 {
     const int step = count > 1 ? ranks[1] - ranks[0] : 1;
@@ -52,7 +52,7 @@ static struct progression leading(const int *ranks, size_t count)
     return (struct progression){ranks[0], end > 1 ? step : 1, (int)end};
 }
 
-/* Writes a progression behind a text, as snprintf does. */
+/* Writes `before` and a progression, as snprintf does. */
 static size_t write_progression(char *text, size_t size, const char *before,
                                 const struct progression *p)
 {
@@ -98,7 +98,7 @@ static void split_name(struct bc_host_run *run, const char *name)
 
 static bool is_next_name(const struct bc_host_run *run, const struct bc_host_run *next)
 {
-    /* The digits that the next host's number has if it is written as this run's numbers are. */
+    /* Number of digits of the next host's number when formatted like this run's numbers. */
     const int digits = snprintf(NULL, 0, "%0*lld", run->digits, next->number);
     return run->digits > 0 && digits == next->digits && next->number == run->number + run->hosts &&
            strcmp(run->prefix, next->prefix) == 0 && strcmp(run->suffix, next->suffix) == 0;

@@ -19,8 +19,8 @@ size_t bc_format_ranks(const int *ranks, size_t count, char *text, size_t size);
 
 struct bc_host_run;
 
-/* Hosts in the caller's order, as runs of hosts that continue one pattern: the memory grows with
-   the runs. All zeros is an empty list. If memory runs out, the job ends. */
+/* Hosts in the caller's order, as runs of hosts that continue one pattern: memory grows with the
+   number of runs. All zeros is an empty list. If memory runs out, the job ends. */
 struct bc_hosts {
     struct bc_host_run *runs;
     size_t count, capacity;
@@ -33,7 +33,7 @@ void bc_hosts_add(struct bc_hosts *hosts, const char *name, const int *ranks, si
    Collective. */
 void bc_hosts_gather(struct bc_hosts *hosts, MPI_Comm comm);
 
-/* Returns the number of different names among `count`, which start every `step` bytes. */
+/* Returns the number of different names among `count` names that are `step` bytes apart. */
 int bc_different_names(const char *first, size_t step, int count);
 
 /* Returns the text; the caller frees it. */

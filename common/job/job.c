@@ -51,7 +51,7 @@ static void find_nodes(struct bc_job *job)
     BC_MPI(MPI_Comm_size(job->node_comm, &job->node_ranks));
     BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, job->node_rank == 0 ? 0 : MPI_UNDEFINED, job->rank,
                           &leaders));
-    int numbers[2] = {0, 0}; /* of this node; of all nodes */
+    int numbers[2] = {0, 0}; /* this node's number; number of nodes */
     if (leaders != MPI_COMM_NULL) {
         BC_MPI(MPI_Comm_rank(leaders, &numbers[0]));
         BC_MPI(MPI_Comm_size(leaders, &numbers[1]));
@@ -74,7 +74,7 @@ static void find_nodes(struct bc_job *job)
 static void append_numbers(struct bc_text *text, const int *numbers, size_t count)
 {
     const size_t length = bc_format_ranks(numbers, count, NULL, 0);
-    bc_text_append(text, "%*s", (int)length, ""); /* room for them */
+    bc_text_append(text, "%*s", (int)length, ""); /* makes room for them */
     bc_format_ranks(numbers, count, text->start + text->length - length, length + 1);
 }
 
@@ -117,8 +117,8 @@ static char *text_of_nodes(const struct bc_job *job, char *text)
 
 /* Placement of a rank of the node. */
 struct place {
-    struct bc_processors set; /* may run on these; in describe_shared_cores their cores */
-    int last_processor;       /* ran on this one just now; -1: not known */
+    struct bc_processors set; /* processors it may run on; in describe_shared_cores their cores */
+    int last_processor;       /* processor it ran on just now; -1: not known */
     int rank;                 /* in MPI_COMM_WORLD */
     bool has_to_share;        /* set by have_to_share */
 };
@@ -131,10 +131,10 @@ static struct bc_processors union_of(const struct place *places, int count)
     return all;
 }
 
-/* Finds a group of ranks that is larger than the set of processors, or of cores, on which its ranks
-   may run: of Hall's condition the groups that launchers produce, which are, for each rank, all
-   ranks whose set lies within that rank's, and all ranks. Marks the ranks of the first such group;
-   returns the size of its set, 0 if there is none. */
+/* Finds a group with more ranks than processors, or cores, on which its ranks may run. Of the
+   groups of Hall's condition it checks those that launchers produce: for each rank, all ranks whose
+   set lies within that rank's set; and all ranks. Marks the ranks of the first such group; returns
+   the size of its set, or 0 if there is none. */
 static int find_crowded_ranks(struct place *places, int count)
 {
     const struct bc_processors all = union_of(places, count);
@@ -190,8 +190,8 @@ static bool find_neighbours(const struct place *places, int count, const struct 
     return false;
 }
 
-/* Returns a text of the ranks that share cores, NULL without any. Replaces the places' processors
-   by cores. */
+/* Returns a text of the ranks that share cores, or NULL if none do. Replaces the processors in
+   `places` by cores. */
 static char *describe_shared_cores(struct place *places, int count, const struct bc_cores *cores)
 {
     struct bc_text text = {0};

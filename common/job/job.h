@@ -27,14 +27,14 @@ struct bc_job {
     int cores;                 /* of rank 0's node, online; 0: not known */
     char *shared_cores;        /* ranks on hardware threads of one core; NULL: none, or not known */
     char *exceeded_quota; /* the quota that allows less than a processor per rank; NULL: none */
-    /* The bytes that each rank may take, of its node's memory and of /dev/shm: what a node has
-       available over the ranks of the fullest node, minimum over nodes; INT64_MAX: not known. Set
-       by bc_job_find_memory. */
+    /* Bytes that each rank may take of its node's memory and of /dev/shm: the least that a node has
+       available, divided by the ranks of the fullest node. INT64_MAX: not known. Set by
+       bc_job_find_memory. */
     int64_t memory_per_rank, shared_memory_per_rank;
 };
 
-/* Fills in all members except those of bc_job_find_memory, with O(log P) messages a rank, and
-   memory for the ranks of the node; on rank 0 also for the nodes' names. Free with bc_job_free.
+/* Fills in all members except those of bc_job_find_memory, with O(log P) messages per rank. Memory
+   grows with the ranks of the node, on rank 0 also with the nodes' names. Free with bc_job_free.
    All three functions are collective over MPI_COMM_WORLD. */
 void bc_job_describe(struct bc_job *job);
 void bc_job_find_memory(struct bc_job *job);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The value of the first variable that is set; NULL if none is. The list ends with NULL. */
+/* Returns the value of the first set variable of a list that ends with NULL, or NULL if none is. */
 static const char *first_set(const char *const *variables)
 {
     while (*variables != NULL && getenv(*variables) == NULL)

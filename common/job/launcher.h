@@ -7,12 +7,12 @@
 /* Returns true for the first process of the job, and if no launcher numbers the processes. */
 bool bc_launcher_is_first(void);
 
-/* Returns the number of processes of the job, the min of several launchers' numbers, since an outer
-   job's may be inherited; 0: not known. */
+/* Returns the number of processes of the job, the minimum of several launchers' numbers, since an
+   outer job's may be inherited; 0: not known. */
 long bc_launcher_processes(void);
 
 /* Returns true if an MPI library's launcher started the process, not a batch system alone: a single
-   process in a shell of a job step of many tasks is intended. */
+   process in a shell of a job step with many tasks may be intended. */
 bool bc_launcher_is_mpirun(void);
 
 /* Returns the batch system's id of the job; NULL: none. */

@@ -46,11 +46,11 @@ bool bc_system_numbers(int64_t *numbers, int count, const char *word, const char
 
 /* ---- the groups of a process ----------------------------------------------------------------- */
 
-/* Looks at a group, whose files lie in `folder` if that exists; `version` of control groups: 1, 2.
- */
+/* Looks at a group, whose files lie in `folder` if that exists. `version` is that of control
+   groups, 1 or 2. */
 typedef void look_fn(const char *folder, int version, void *context);
 
-/* Looks at a group and all groups above it, of the hierarchy that may be mounted by this name. */
+/* Looks at a group and all groups above it, in the hierarchy mounted by this name, if any. */
 static void look_upwards(const char *name, const char *group, int version, look_fn *look,
                          void *context)
 {
@@ -207,9 +207,9 @@ struct bc_quota_finding bc_quotas_judge(const struct bc_quotas *quotas, int coun
 
 #define FOLDER "/dev/shm"
 
-/* With less than this an access may end in SIGBUS: a page may be larger than what is left. */
+/* With fewer free bytes an access may end in SIGBUS: a page may be larger than the free space. */
 #define FULL_BYTES ((int64_t)64 << 10)
-/* With less than this a library may not start: UCX takes 4.3 MiB a rank. */
+/* With fewer free bytes a library may not start: UCX takes 4.3 MiB per rank. */
 #define NEARLY_FULL_BYTES ((int64_t)16 << 20)
 
 int64_t bc_shared_memory_available(void)

@@ -9,8 +9,8 @@
  *
  * Containers and batch jobs bound a process by its control groups: memory, and processor time. When
  * the processes of a group have used up its quota of processor time, the kernel stops them for the
- * rest of the period ("docker run --cpus=1.5"). The limits of all groups above a process's own
- * count, too; those above the top of a container's view can't be seen from inside.
+ * rest of the period ("docker run --cpus=1.5"). The limits of all enclosing groups apply as well;
+ * those outside a container's view can't be seen from inside.
  *
  * Source: Linux's Documentation/admin-guide/cgroup-v2.rst (memory.max, memory.current, memory.stat,
  * cpu.max), cgroup-v1/cgroups.rst, cgroup-v1/memory.rst, Documentation/scheduler/sched-bwc.rst
@@ -60,8 +60,8 @@ void bc_quotas_read(struct bc_quotas *quotas);
 /* Judgement of the quotas of one node. */
 struct bc_quota_finding {
     double processors;        /* of all ranks together; INFINITY without a limit */
-    struct bc_quota exceeded; /* the quota with the smallest share of a processor for each of its
-                                 ranks, if that is less than one */
+    struct bc_quota exceeded; /* the quota that allows each of its ranks the smallest share of a
+                                 processor, if that is less than one */
     int ranks;                /* of the exceeded quota; 0: no quota is exceeded */
 };
 
@@ -74,6 +74,6 @@ const char *bc_quota_file(const struct bc_quota *quota);
 /* ---- files of the system --------------------------------------------------------------------- */
 
 /* Reads `count` integers after `word` from the first line of a file that begins with the word and
-   has that many. "" matches any line; `path` is a printf format. False without such a line. */
+   has that many. "" matches any line; `path` is a printf format. False if there is no such line. */
 bool bc_system_numbers(int64_t *numbers, int count, const char *word, const char *path, ...)
     __attribute__((format(printf, 4, 5)));

@@ -20,8 +20,8 @@
 
 extern char **environ;
 
-/* The version of the output format, raised when readers must change. From 2 on a complete result
-   ends with a line of its own (bc_output_end). */
+/* Version of the output format, raised when readers must change. Since version 2 a complete result
+   ends with an end line (bc_output_end). */
 #define BC_OUTPUT_SCHEMA 2
 
 void bc_metadata_write_program(struct bc_output *output, const char *benchmark, int argc,
@@ -71,9 +71,9 @@ static void write_processor(struct bc_output *output)
         fclose(cpuinfo);
 }
 
-/* Writes the library that runs, and the one that the program was built with if that differs, by the
-   standard's ABI or in version. MPICH's version text has many lines: the first names the library, a
-   later one the device. */
+/* Writes the library that runs, and, if it differs in version or through the standard's ABI, the
+   one that the program was built with. MPICH's version text has many lines: the first names the
+   library, a later one the device. */
 static void write_library(struct bc_output *output)
 {
     char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";

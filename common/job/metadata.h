@@ -1,5 +1,5 @@
-/* The metadata of a result about program, library and job. Local, except bc_variables_compare; NULL
-   as output: nothing. */
+/* Metadata of a result: program, library and job. Functions are local, except bc_variables_compare,
+   and write nothing if `output` is NULL. */
 #pragma once
 
 #include "common/job/job.h"
@@ -12,7 +12,7 @@ void bc_metadata_write_program(struct bc_output *output, const char *benchmark, 
 /* Returns the name of a level of MPI_Init_thread. */
 const char *bc_thread_level_name(int level);
 
-/* Names beginnings of variables, such as "A= B=", that a result is to confirm. */
+/* Environment variable: prefixes of variables ("A= B=") that a result must confirm. */
 #define BC_VARIABLES "COMMCOST_VARIABLES"
 
 /* Warns of ranks whose confirmed variables differ from rank 0's. Collective over MPI_COMM_WORLD. */

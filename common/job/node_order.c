@@ -45,7 +45,7 @@ int bc_node_order_rank(const struct bc_node_order *order, int place)
     return place < 0 ? -1 : bc_translate_rank(order->comm, place, MPI_COMM_WORLD);
 }
 
-/* ---- how many cross nodes -------------------------------------------------------------------- */
+/* ---- pairs that cross nodes ------------------------------------------------------------------ */
 
 bool bc_crosses_nodes(const struct bc_job *job, int rank)
 {

@@ -7,7 +7,7 @@
  * to ranks of MPI_COMM_WORLD for rows and notes. Places P / 2 apart are on different nodes unless
  * one node has more than half of the ranks.
  *
- * All functions take O(log P) messages a rank; only a communicator's memory grows with P.
+ * All functions take O(log P) messages per rank; only a communicator's memory grows with P.
  */
 #pragma once
 
@@ -19,7 +19,7 @@ struct bc_node_order {
     int place;     /* of this rank */
 };
 
-/* Collective over MPI_COMM_WORLD, both. */
+/* Both are collective over MPI_COMM_WORLD. */
 void bc_node_order_create(struct bc_node_order *order, const struct bc_job *job);
 void bc_node_order_destroy(struct bc_node_order *order);
 
@@ -32,13 +32,13 @@ int bc_translate_rank(MPI_Comm from, int rank, MPI_Comm to);
 /* Returns true if a rank of MPI_COMM_WORLD is on another node than the calling rank. Local. */
 bool bc_crosses_nodes(const struct bc_job *job, int rank);
 
-/* Returns on rank 0 the share of pairs that cross nodes, in whole percent, which is 0 and 100 only
-   for none and all of them. `partners`: the `count` ranks of MPI_COMM_WORLD that are paired with
-   the calling rank; `count` may differ. Collective over MPI_COMM_WORLD. */
+/* Returns on rank 0 the share of pairs that cross nodes, in whole percent, which is 0 or 100 only
+   for none or all of them. `partners` are the `count` ranks of MPI_COMM_WORLD that are paired with
+   the calling rank; `count` may differ between ranks. Collective over MPI_COMM_WORLD. */
 int bc_crossing_pct(const struct bc_job *job, const int *partners, int count);
 
 /* Writes that share as a note if there are several nodes: "100 % of the pairs cross nodes", after
-   `which` ("single", or "" for all pairs). `partner`: -1 for none. Collective over MPI_COMM_WORLD.
- */
+   `which` ("single", or "" for all pairs). `partner` is -1 if there is none. Collective over
+   MPI_COMM_WORLD. */
 void bc_crossing_note(const struct bc_job *job, struct bc_output *output, const char *which,
                       int partner);

@@ -6,8 +6,8 @@
 /* A visit may overrun by this share of its time to get its grace_rounds. */
 #define GRACE_SHARE 1.0
 
-/* Max missed rounds that are dropped for each round asked for. Other rounds are taken instead if
-   there is time. */
+/* Maximum number of missed rounds that are dropped per requested round. They are repeated if there
+   is time. */
 #define RETAKES 4
 
 int64_t bc_part_of_visit(int64_t total, const struct bc_run *run)

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* A batch takes about this long, or longer where the clock is slow. */
+/* A batch takes about this long, or longer if the clock is slow. */
 #define BATCH_NS 20000.0
 #define BATCH_CLOCKS 100.0
 #define BATCH_REPETITIONS_MAX 10000.0
@@ -19,20 +19,20 @@
 
 enum stage {
     SEARCH,        /* rounds that find the batch length */
-    SHARED_SEARCH, /* the same in an oversubscribed job, as a sequence */
+    SHARED_SEARCH, /* the search in an oversubscribed job, as a sequence */
     BATCHES,       /* the row's samples */
     SINGLES,       /* single repetitions between two batches of rounds */
-    LAST_SINGLES,  /* the same after the last one */
+    LAST_SINGLES,  /* single repetitions after the last batch */
 };
 
-/* One at a time: programs take one sequence of rounds after the other. */
+/* Only one at a time: programs run one sequence of rounds after the other. */
 static struct bc_rounds {
     const struct bc_run *run;
     const struct bc_quantities *quantities;
-    struct bc_store *store; /* NULL: by a plan */
+    struct bc_store *store; /* NULL for rounds by a plan */
     enum stage stage;
-    double seconds; /* what is left for sampling; rank 0 */
-    double start_s; /* of the visit; then of the batches */
+    double seconds; /* time left for sampling; rank 0 */
+    double start_s; /* start of the visit, then of the batches */
     bool has_singles;
     double spent_s, singles_start_s; /* spent on single repetitions so far; the last ones' start */
 
@@ -43,11 +43,11 @@ static struct bc_rounds {
 
     struct bc_sequence batches, singles;
     struct bc_sequence *current;
-    int next, count; /* the round to come, and the number of rounds, in the batch in hand */
+    int next, count; /* the round to come, and the number of rounds, in the current batch */
     struct bc_round round;
 } only;
 
-/* The batch in hand: this rank's time of each quantity in each round, and its start. */
+/* The current batch: this rank's time of each quantity in each round, and its start. */
 static double batch_ns[BC_BATCH_MAX][BC_QUANTITIES_MAX];
 static double batch_starts_ns[BC_BATCH_MAX][BC_QUANTITIES_MAX];
 
@@ -65,7 +65,6 @@ static void open_batch(struct bc_rounds *r, int rounds, const struct bc_round *l
         }
 }
 
-/* Begins a sequence of rounds of these repetitions. */
 static void begin_sequence(struct bc_rounds *r, struct bc_sequence *sequence,
                            const struct bc_plan *plan, struct bc_samples *samples,
                            int64_t repetitions, int64_t lead_in)
@@ -91,7 +90,7 @@ static int64_t step_of(const struct bc_quantities *quantities)
 }
 
 /* Begins single repetitions: up to `count`, limited by the visit's samples, until they have taken
-   `seconds`; at least one if `needs_one`. Rank 0's arguments count. */
+   `seconds`; at least one if `needs_one`. Arguments are significant on rank 0. */
 static void begin_singles(struct bc_rounds *r, enum stage stage, int64_t count, double seconds,
                           bool needs_one)
 {
@@ -144,16 +143,16 @@ static double batch_takes_ns(const struct bc_rounds *r)
                 BATCH_CLOCKS * r->run->max_clock.read_ns);
 }
 
-/* Returns the repetitions that make a batch long against the clock, if one takes `ns`. */
+/* Returns the number of repetitions, of `ns` each, that makes a batch long enough for the clock. */
 static int64_t repetitions_of(const struct bc_rounds *r, double ns)
 {
     const double repetitions = ceil(batch_takes_ns(r) / fmax(ns, 1.0));
     return (int64_t)fmin(repetitions, BATCH_REPETITIONS_MAX);
 }
 
-/* Takes in the slowest rank's time of a batch, of two batches the shorter, as either may have been
-   disturbed. Batches get longer step by step, since one repetition alone takes another time.
-   Returns true with store->repetitions set when the length is found. */
+/* Processes the slowest rank's time of a batch: of two batches the shorter time, as either may have
+   been disturbed. Batches get longer step by step, since a repetition on its own takes a different
+   time. Returns true with store->repetitions set when the length is found. */
 static bool find_length(struct bc_rounds *r, double ns)
 {
     r->quickest_ns = fmin(r->tries == 0 ? INFINITY : r->quickest_ns, ns / (double)r->tried);
@@ -169,7 +168,7 @@ static bool find_length(struct bc_rounds *r, double ns)
     return false;
 }
 
-/* Does the same for BC_DOUBLED_BATCHES: two batches in a row must be long enough. */
+/* Does the same for BC_DOUBLED_BATCHES: two batches in succession must be long enough. */
 static bool find_doubled_length(struct bc_rounds *r, double ns)
 {
     r->tries = ns >= batch_takes_ns(r) ? r->tries + 1 : 0;
@@ -193,7 +192,7 @@ static void open_search_round(struct bc_rounds *r)
                });
 }
 
-/* Takes in the last round of the search. True when the length is found. Collective. */
+/* Processes the last round of the search. True when the length is found. Collective. */
 static bool end_search_round(struct bc_rounds *r)
 {
     double ns = batch_ns[0][0];
@@ -226,7 +225,7 @@ static void begin_shared_search(struct bc_rounds *r)
 static bool end_shared_search(struct bc_rounds *r)
 {
     struct bc_store *const store = r->store;
-    int64_t agreed[2] = {0, 0}; /* repetitions, 0: no time; whether to take another sample */
+    int64_t agreed[2] = {0, 0}; /* repetitions, 0 if there is no time; 1 to take another sample */
     if (r->run->job.rank == 0) {
         const double round_s = bc_elapsed_s() - r->start_s;
         r->seconds = r->seconds - round_s < round_s ? 0.0 : r->seconds - round_s;
@@ -317,7 +316,7 @@ static bool begin_next_sequence(struct bc_rounds *r)
     }
 }
 
-/* Closes the batch of rounds in hand. Collective. */
+/* Closes the current batch of rounds. Collective. */
 static void close_batch(struct bc_rounds *r)
 {
     bc_sequence_take(r->current, r->count, batch_ns, batch_starts_ns);

@@ -12,7 +12,7 @@
  * A round times one or more quantities alternately, so that a drift of the machine affects all of
  * them alike. The sample of a quantity in a round is the slowest rank's value. If ranks start on a
  * shared clock (--start=window), it is the time from the first start to the last end. If ranks
- * start apart, it is the value of the rank that is slowest in general.
+ * start apart, after a lead-in, it is the value of the rank that is usually slowest.
  *
  * bc_next_round decides on warm-up, batch length, single repetitions for the tail, rounds that are
  * taken again, and the end. It reduces batches of rounds elementwise with MPI_MAXLOC to rank 0: in
@@ -36,11 +36,11 @@ enum bc_batching {
     BC_BATCHES,        /* `repetitions`; if 0, those that take about 20 µs: the first visit times
                           longer and longer batches, after a barrier and without lead-in */
     BC_DOUBLED_BATCHES /* `repetitions`; if 0, the first visit doubles `step` up to `max` until a
-                          batch takes batch_ns twice in succession, as once may be a disturbance */
+                          batch takes batch_ns twice in succession, since one may be disturbed */
 };
 
-/* The repetitions before a round's timed ones, so that ranks enter each timed repetition as they
-   leave a repetition, not a barrier. */
+/* Untimed repetitions before the timed ones of a round, so that ranks enter each timed repetition
+   after a repetition, not after a barrier. */
 enum bc_lead_in {
     BC_LEAD_IN_BATCHES, /* 1 in batches of several repetitions, and for the tail of their row */
     BC_LEAD_IN_ALWAYS,
@@ -52,15 +52,15 @@ enum bc_lead_in {
 struct bc_quantities {
     int count;                              /* 1 to BC_QUANTITIES_MAX */
     int slowest_of;                         /* the quantity whose slowest rank each round notes */
-    const struct bc_precise_value *precise; /* must be precise before adaptive sampling ends */
-    int precise_count;                      /* 0: quantity 0 must be */
+    const struct bc_precise_value *precise; /* must all be precise before adaptive sampling ends */
+    int precise_count;                      /* if 0, quantity 0 must be precise */
     double clock_readings; /* pairs of readings in a round's time of a quantity: their cost on this
                               rank (run->own_clock) is subtracted before the maximum is found */
 
     enum bc_batching batching;
     int64_t repetitions; /* 0: found by the first visit */
     int64_t step, max;   /* of BC_DOUBLED_BATCHES: repetitions come in multiples of `step`; 0: 1 */
-    double batch_ns;     /* at least; a batch also takes at least 100 readings of the clock */
+    double batch_ns;     /* minimum; a batch also takes at least 100 readings of the clock */
     enum bc_lead_in lead_in;
     bool no_tail; /* no rounds of single repetitions (one `step`) for p99 and max */
 };
@@ -68,14 +68,14 @@ struct bc_quantities {
 /* The state of a row's rounds from visit to visit; all zeros before the first visit. */
 struct bc_store {
     int64_t repetitions;       /* in a round; the same on every rank */
-    struct bc_samples samples; /* of all quantities, a time of one repetition each; on rank 0 */
+    struct bc_samples samples; /* of all quantities, each the time of one repetition; on rank 0 */
     struct bc_samples singles; /* samples of rounds of one `step` of repetitions; may be empty */
     bool in_time;              /* the last visit was precise before its time was up; on rank 0 */
 };
 
 struct bc_rounds;
 
-/* The round in hand. */
+/* The current round. */
 struct bc_round {
     int64_t repetitions; /* to time together in each quantity */
     int64_t lead_in;     /* 0 or 1 untimed repetition between bc_round_release and bc_round_start */
@@ -90,12 +90,12 @@ struct bc_round {
    valid until a program begins other rounds. `quantities` and `store` must outlive the rounds.
    Between batches of several repetitions, rounds of single repetitions are timed for p99 and max of
    the row, since a batch hides late repetitions in its mean. They take a tenth of the time: at most
-   1000 a row, at least one a visit. Collective over MPI_COMM_WORLD. */
+   1000 per row, at least one per visit. Collective over MPI_COMM_WORLD. */
 struct bc_rounds *bc_rounds_of(const struct bc_run *run, const struct bc_quantities *quantities,
                                double seconds, struct bc_store *store);
 
-/* Begins rounds of one repetition by a plan of the program's (significant on rank 0), which append
-   a visit to `samples` on rank 0. Collective over MPI_COMM_WORLD. */
+/* Begins rounds of one repetition by the program's own plan (significant on rank 0), which append a
+   visit to `samples` on rank 0. Collective over MPI_COMM_WORLD. */
 struct bc_rounds *bc_rounds_by_plan(const struct bc_run *run,
                                     const struct bc_quantities *quantities,
                                     const struct bc_plan *plan, struct bc_samples *samples);
@@ -122,8 +122,8 @@ void bc_round_start(const struct bc_round *round);
    as that of quantity q. Local. */
 double bc_round_ns(const struct bc_round *round, int q, struct bc_span span);
 
-/* Stores this rank's time of all repetitions of quantity q, in ns. Ranks that store none take no
-   part; at least one rank must. Local. */
+/* Stores this rank's time of all repetitions of quantity q, in ns. Ranks that store no value take
+   no part; at least one rank must store one. Local. */
 void bc_round_value(const struct bc_round *round, int q, double ns);
 
 /* Stores the time of a span. Local. */

@@ -29,11 +29,11 @@ void bc_samples_append(struct bc_samples *samples, const double *values, int qua
                        int slowest_rank);
 
 /* Returns the rounds of one visit (0 to visits - 1), as samples without visits, which lie in
-   `samples` and are valid until that changes; don't append to them and don't free them. */
+   `samples` and are valid until it changes; don't append to them and don't free them. */
 struct bc_samples bc_samples_of_visit(const struct bc_samples *samples, size_t visit);
 
-/* Returns the summary of one quantity less another one (`subtrahend`; -1: none), round by round, by
-   the settings' estimator and confidence, over visits. */
+/* Returns the summary over visits of a quantity minus, round by round, another one (`subtrahend`;
+   -1: none), by the settings' estimator and confidence. */
 struct bc_summary bc_samples_summary(const struct bc_run *run, const struct bc_samples *samples,
                                      int quantity, int subtrahend);
 
@@ -42,12 +42,12 @@ struct bc_summary bc_samples_summary(const struct bc_run *run, const struct bc_s
 struct bc_outcome bc_samples_outcome(const struct bc_run *run, const struct bc_samples *samples,
                                      bool precise);
 
-/* Writes a quantity's samples to the file of --dump-samples, if any, under the number of the row to
-   come: row, quantity, visit, sample, value. Rank 0. */
+/* Writes a quantity's samples to the file of --dump-samples, if any, under the number of the next
+   row: row, quantity, visit, sample, value. Rank 0. */
 void bc_samples_dump(const struct bc_run *run, const char *name, const struct bc_samples *samples,
                      int quantity);
 
-/* Removes all rounds and visits except the dropped; keeps the memory, for the same number of
+/* Removes all rounds and visits except the dropped rounds; keeps the memory, for the same number of
    quantities. */
 void bc_samples_clear(struct bc_samples *samples);
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 /* The warm-up ends when no quantity's median has fallen by more than WARMUP_FALL from one batch of
-   WARMUP_BATCH rounds to the next, after WARMUP_BATCHES_MAX batches, or WARMUP_TIME_SHARE of the
-   time. */
+   WARMUP_BATCH rounds to the next; at the latest after WARMUP_BATCHES_MAX batches or
+   WARMUP_TIME_SHARE of the time. */
 #define WARMUP_BATCH 5
 #define WARMUP_FALL 0.02
 #define WARMUP_BATCHES_MAX 20
@@ -19,28 +19,28 @@
    which begins within LATER_WARMUP_SHARE of the time. */
 #define LATER_WARMUP_SHARE 0.01
 
-/* The values that are reduced for a quantity whose ranks start together; for others it is the first
-   alone, with a start of 0. */
+/* Values reduced for a quantity if ranks start together; otherwise LAST_END alone, with a start of
+   0. */
 enum { LAST_END, FIRST_START, LAST_START, REDUCED };
 
 #define REDUCED_MAX ((size_t)BC_BATCH_MAX * BC_QUANTITIES_MAX * REDUCED)
 
-/* The batch in hand: its values; the same reduced, and whether a rank was late in each round, on
-   rank 0. */
+/* The current batch: its values; on rank 0 the reduced values, and for each round if a rank was
+   late. */
 static struct bc_located local[REDUCED_MAX], slowest[REDUCED_MAX];
 static bool missed[BC_BATCH_MAX];
 
-/* Rank 0 sends it to all ranks before each batch. */
+/* Order that rank 0 sends to all ranks before each batch. */
 struct batch_order {
-    int32_t rounds;    /* 0: the run is over */
+    int32_t rounds;    /* 0: the sequence has ended */
     int32_t end;       /* enum bc_end */
     int32_t is_sample; /* 0: the rounds belong to the warm-up */
 };
 
 /* ---- rank 0 decides -------------------------------------------------------------------------- */
 
-/* True if the warm-up is over: after the rounds that were asked for, the few of a later visit, or a
-   batch that was no faster than the one before. */
+/* True if the warm-up is over: after the requested rounds, the few rounds of a later visit, or a
+   batch no faster than the one before. */
 static bool has_warmed_up(struct bc_sequence *sequence, int rounds)
 {
     const struct bc_plan *const plan = &sequence->plan;
@@ -59,7 +59,7 @@ static bool has_warmed_up(struct bc_sequence *sequence, int rounds)
             batch[i] = slowest[i * quantities + q].value;
         const double median = bc_median(batch, (size_t)rounds);
         const double before = sequence->warmup_medians[q];
-        /* Without the clock's cost a value may be below 0. */
+        /* A value may be below 0 after the clock's cost is subtracted. */
         if (median < before - WARMUP_FALL * fabs(before))
             falling = true;
         sequence->warmup_medians[q] = median;
@@ -98,7 +98,7 @@ static void keep_samples(struct bc_sequence *sequence, int rounds)
     }
 }
 
-/* Uses the missed rounds if there are too few others. */
+/* Uses the missed rounds if there are too few good ones. */
 static void use_dropped(struct bc_sequence *sequence)
 {
     struct bc_samples *const dropped = sequence->samples->dropped;
@@ -151,7 +151,7 @@ static bool time_is_up(const struct bc_sequence *sequence)
            now_s + sequence->round_s > plan->deadline_s + plan->grace_s;
 }
 
-/* `wanted` rounds, limited to what a batch holds and the time allows, but at least one. */
+/* Returns `wanted`, limited by the size of a batch and the time left, but at least 1. */
 static int32_t limit_batch(const struct bc_sequence *sequence, int64_t wanted)
 {
     if (sequence->rounds_done == 0)
@@ -219,14 +219,14 @@ static void join_starts_and_ends(const struct bc_sequence *sequence, int rounds)
     }
 }
 
-/* Sets the rank whose value counts, for each quantity: MPI_PROC_NULL, the slowest rank of each
-   round; or, if ranks start apart, the rank with the largest median of the latest rounds. Ranks
-   start apart if they come out of an untimed repetition: a rank's time then contains its wait for
-   ranks that started later. The maximum over ranks would contain such a wait in every round: 15 %
-   of two halo exchanges in the mean if a message in 500 takes nine times as long. Each rank's own
-   time has the right mean, because it starts where its last repetition ended, and earlier rounds
-   choose a rank independently of the sample. The first round, a batch of its own, has the slowest
-   rank. Collective; the same on every rank. */
+/* Sets the rank whose value is the sample, for each quantity: MPI_PROC_NULL for the slowest rank of
+   each round, or, if ranks start apart, the rank with the largest median of the latest rounds.
+   Ranks start apart after an untimed repetition: a rank's time then contains its wait for ranks
+   that started later. The maximum over ranks would contain such a wait in every round: on average
+   15 % of two halo exchanges if one message in 500 takes nine times as long. Each rank's own time
+   has the right mean, because it starts where its last repetition ended, and because earlier rounds
+   choose the rank independently of the sample. The first round, a batch of its own, uses the
+   slowest rank. Collective; the same on every rank. */
 static void choose_ranks(struct bc_sequence *sequence)
 {
     int *const chosen = sequence->chosen;

@@ -17,13 +17,13 @@ struct bc_sequence {
     const struct bc_run *run;
     const struct bc_quantities *quantities;
     struct bc_plan plan;            /* significant on rank 0 */
-    struct bc_samples *samples;     /* the sequence's are those of its last visit; rank 0 */
-    struct bc_start_window *window; /* NULL, or not, on all ranks alike */
+    struct bc_samples *samples;     /* the sequence's samples are its last visit; rank 0 */
+    struct bc_start_window *window; /* NULL on all ranks, or on none */
     int64_t repetitions;            /* timed together; a value is the time of one */
     int64_t lead_in;                /* of each round */
 
     /* Set by bc_sequence_order, the same on every rank. */
-    bool is_sample; /* of the batch in hand; false: warm-up */
+    bool is_sample; /* the current batch is part of the samples; false: warm-up */
     enum bc_end end;
 
     /* Internal to sequence.c; significant on rank 0, except the last three. */
@@ -36,15 +36,15 @@ struct bc_sequence {
     struct bc_stopping stopping[BC_PRECISE_VALUES_MAX];
     size_t next_look;
     bool settled;
-    int chosen[BC_QUANTITIES_MAX]; /* the rank whose value counts; the same on every rank */
-    size_t own_count;              /* of all values that this rank had */
+    int chosen[BC_QUANTITIES_MAX]; /* rank whose value is the sample; the same on every rank */
+    size_t own_count;              /* number of values that this rank has had */
     double own[BC_QUANTITIES_MAX][BC_BATCH_MAX]; /* this rank's latest values */
 };
 
-/* Begins the sequence whose first members the caller has set; all others are zeros. Local. */
+/* Begins a sequence. The caller has set its first members; all others are zeros. Local. */
 void bc_sequence_begin(struct bc_sequence *sequence);
 
-/* Returns the number of rounds to take next, at most BC_BATCH_MAX; 0: the sequence has ended. The
+/* Returns the number of rounds to take next, at most BC_BATCH_MAX; 0 if the sequence has ended. The
    same on every rank. Collective over MPI_COMM_WORLD. */
 int bc_sequence_order(struct bc_sequence *sequence);
 
@@ -59,11 +59,11 @@ void bc_sequence_take(struct bc_sequence *sequence, int rounds, double (*ns)[BC_
 /* Returns the number of rounds in the last visit; 0 before the first one. */
 size_t bc_samples_in_visit(const struct bc_samples *samples);
 
-/* Returns the rank that was slowest in most rounds, of `ranks` ranks; -1 without rounds. */
+/* Returns the rank that was slowest in most rounds, of `ranks` ranks; -1 if there are no rounds. */
 int bc_samples_slowest_rank(const struct bc_samples *samples, int ranks);
 
-/* Returns true if all values are as narrow as --precision asks for, or negligible: at several looks
-   in succession, counted by `stopping` (an entry a value); NULL: at this look. Rank 0. */
+/* Returns true if all values are as narrow as --precision requires, or negligible: at several looks
+   in succession, which `stopping` counts (an entry for each value); NULL: at this look. Rank 0. */
 bool bc_values_are_precise(const struct bc_run *run, const struct bc_samples *samples,
                            const struct bc_precise_value *values, int count,
                            struct bc_stopping *stopping);

@@ -1,15 +1,15 @@
-/* Memory, or the end of the job with the message that printf makes of `format`: never NULL, also
-   for no elements. The caller frees it. All functions are local. */
+/* Memory allocation. Never returns NULL, even for no elements: if memory runs out, ends the job
+   with the message of `format`. The caller frees the memory. All functions are local. */
 #pragma once
 
 #include <stddef.h>
 
-/* Allocates `count` elements of zeros. */
+/* Allocates `count` elements, all zero. */
 void *bc_allocate(size_t count, size_t element_bytes, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Gives memory of bc_allocate (NULL: new memory) another number of elements. New elements aren't
-   set. */
+/* Changes the number of elements of memory from bc_allocate, or allocates if it is NULL. New
+   elements aren't set. */
 void *bc_reallocate(void *memory, size_t count, size_t element_bytes, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 

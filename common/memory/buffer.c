@@ -9,7 +9,6 @@ static const struct bc_buffer_functions *on_device; /* NULL: no device is open *
 
 void bc_buffer_set_functions(const struct bc_buffer_functions *functions) { on_device = functions; }
 
-/* Sets where the buffer starts. */
 static void allocate(struct bc_buffer *buffer, const char *advice)
 {
     buffer->start = bc_allocate_pages(buffer->bytes, "no memory for a buffer of %zu bytes: use %s",

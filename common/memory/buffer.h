@@ -11,10 +11,10 @@ enum bc_memory {
     BC_MEMORY_HOST,
     BC_MEMORY_PINNED, /* host memory that the device reads and writes directly */
     BC_MEMORY_DEVICE,
-    BC_MEMORY_MANAGED /* moves to where it is used */
+    BC_MEMORY_MANAGED /* migrates to where it is used */
 };
 
-/* Returns true if a program that hands MPI host memory only has to copy such a buffer. */
+/* Returns true if a program that passes only host memory to MPI must copy such a buffer. */
 static inline bool bc_memory_needs_copy(enum bc_memory memory)
 {
     return memory == BC_MEMORY_DEVICE || memory == BC_MEMORY_MANAGED;
@@ -49,12 +49,12 @@ struct bc_buffer {
 };
 
 /* Makes a buffer of zeros. If memory runs out, ends the job with the advice to use `advice`.
-   `image`: bc_buffer_write and bc_buffer_read will be called. */
+   `image` is true if bc_buffer_write and bc_buffer_read will be called. */
 void bc_buffer_create(struct bc_buffer *buffer, struct bc_device *device, enum bc_memory memory,
                       size_t bytes, bool image, const char *advice);
 void bc_buffer_destroy(struct bc_buffer *buffer);
 
-/* Returns a buffer in host memory of the caller's, who frees it. */
+/* Returns a buffer in the caller's host memory, which the caller frees. */
 struct bc_buffer bc_buffer_in(void *memory, size_t bytes);
 
 /* Moves the data to newly allocated memory, then frees the old memory: `start` changes. MPI must
@@ -65,5 +65,5 @@ void bc_buffer_renew(struct bc_buffer *buffer);
    them on return. */
 void bc_buffer_write(struct bc_buffer *buffer, size_t bytes);
 
-/* Reads the first `bytes` bytes into the image by a copy. False if a kernel sees other data. */
+/* Reads the first `bytes` bytes into the image by a copy. False if a kernel sees different data. */
 bool bc_buffer_read(struct bc_buffer *buffer, size_t bytes);

@@ -46,12 +46,12 @@ static double read_scattered(const struct bc_cache_flush *flush)
     return sum;
 }
 
-/* The specified recurrence alone is not enough: on AMD Zen 5 lines in use survive 16 MiB of it in
-   the level-2 cache of 1 MiB, and many survive a buffer of the last-level cache's size. The
-   prefetcher has time to bring every line before it is needed, and prefetched lines seem to replace
-   one another first (reads in the same order at the same pace don't evict either; reads in
-   scattered order do). After one scattered pass up to a quarter of the last-level cache's lines
-   were left, after two far fewer (tests/machine/cache.c). */
+/* The specified recurrence alone is not enough: on AMD Zen 5, lines in the level-2 cache of 1 MiB
+   survive 16 MiB of it, and many survive a buffer of the last-level cache's size. The prefetcher
+   has time to bring every line before it is needed, and prefetched lines seem to replace one
+   another first. Reads in the same order at the same pace don't evict lines either; reads in
+   scattered order do. After one scattered pass up to a quarter of the last-level cache's lines were
+   left, after two far fewer (tests/machine/cache.c). */
 void bc_cache_flush_run(struct bc_cache_flush *flush)
 {
     double *const values = flush->values;

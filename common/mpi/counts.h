@@ -1,6 +1,6 @@
 /*
- * Functions with counts of type MPI_Count, by the names that MPI 4.0 gives them where the library
- * has those: MPI 4.1 deprecates the names that end in _x.
+ * Functions with counts of type MPI_Count, under their MPI 4.0 names if the library has them: MPI
+ * 4.1 deprecates the names that end in _x.
  */
 #pragma once
 
@@ -14,7 +14,7 @@
 #define BC_PMPI_GET_ELEMENTS PMPI_Get_elements_x
 #endif
 
-/* MPI 4.0 has it by the old name alone. */
+/* MPI 4.0 has it under the old name only. */
 #if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION >= 1)
 #define BC_PMPI_STATUS_SET_ELEMENTS PMPI_Status_set_elements_c
 #else

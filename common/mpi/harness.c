@@ -18,7 +18,7 @@ static bool sleeping;
 
 void bc_harness_choose(bool sleeps) { sleeping = sleeps; }
 
-/* Where ranks sleep, waits for an operation that has begun. */
+/* Waits for an operation that has begun, if ranks sleep. */
 static void finish(MPI_Request *request, bool yields)
 {
     int64_t sleep_ns = SLEEP_MIN_NS;

@@ -3,7 +3,7 @@
  * results.
  *
  * MPI libraries wait by polling, and with more ranks than processors a polling rank keeps others
- * from running: MPICH 4.0.2 takes 35 ms a barrier with 8 ranks on 2 processors. So in
+ * from running: MPICH 4.0.2 takes 35 ms per barrier with 8 ranks on 2 processors. So in
  * oversubscribed jobs a rank that waits here sleeps between tests. In other jobs these are MPI's
  * blocking collectives. Not for a timed region, except bc_harness_release: ranks may leave them up
  * to a millisecond apart. Collective over `comm`, except bc_harness_choose; an MPI error ends the
@@ -24,8 +24,8 @@ struct bc_located {
    two collectives. */
 void bc_harness_choose(bool sleeps);
 
-/* As the MPI functions of these names. If ranks sleep, PMPI_ functions are called, so interposers
-   don't count a program's non-blocking collectives. */
+/* Do what the MPI functions of these names do. If ranks sleep, they call PMPI_ functions, so that
+   interposers don't count non-blocking collectives. */
 void bc_harness_barrier(MPI_Comm comm);
 void bc_harness_bcast(void *buffer, int count, MPI_Datatype type, int root, MPI_Comm comm);
 void bc_harness_reduce(const void *send, void *receive, int count, MPI_Datatype type, MPI_Op op,

@@ -22,7 +22,7 @@ static MPI_Datatype repeat_few(int64_t count, MPI_Aint stride_bytes, MPI_Datatyp
     return type;
 }
 
-/* A datatype of `first`, and of `second` second_at bytes behind it. Frees both. */
+/* Returns a datatype of `first` and, second_at bytes after its start, `second`. Frees both. */
 static MPI_Datatype join(MPI_Datatype first, MPI_Datatype second, MPI_Aint second_at)
 {
     const int lengths[] = {1, 1};
@@ -48,7 +48,7 @@ MPI_Datatype bc_type_repeat(int64_t count, MPI_Aint stride_bytes, MPI_Datatype e
     return join(whole, repeat_few(rest, stride_bytes, element), block_stride_bytes * blocks);
 }
 
-/* The type, moved by displacement_bytes. Frees the type that it was. */
+/* Returns the type moved by displacement_bytes. Frees `type`. */
 static MPI_Datatype shift(MPI_Datatype type, MPI_Aint displacement_bytes)
 {
     const int one = 1;

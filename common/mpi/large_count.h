@@ -37,8 +37,8 @@ struct bc_amount {
 void bc_amount_create(struct bc_amount *amount, int64_t elements, MPI_Datatype element);
 
 /* Makes an amount that is always one element of a datatype, whose data begins displacement_bytes
-   behind its address: for displacements too large to be passed, and for libraries that add up
-   counts of blocks. */
+   after its address: for displacements too large to be passed, and for libraries that add up counts
+   of blocks. */
 void bc_amount_create_at(struct bc_amount *amount, int64_t elements, MPI_Datatype element,
                          MPI_Aint displacement_bytes);
 

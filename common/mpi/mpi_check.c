@@ -33,7 +33,7 @@ void bc_abort(const char *format, ...)
     abort();
 }
 
-/* ---- from all ranks -------------------------------------------------------------------------- */
+/* ---- gathering ------------------------------------------------------------------------------- */
 
 void *bc_gather(const void *own, size_t bytes, MPI_Comm comm)
 {

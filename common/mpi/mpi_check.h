@@ -10,7 +10,7 @@
 /* Evaluates an MPI call, and aborts the job with exit status 1 if it fails. */
 #define BC_MPI(call) BC_MPI_AS(call, #call)
 
-/* BC_MPI for macros that make the call: `text` is printed for it. */
+/* BC_MPI for macros that make the call: messages show `text` instead of it. */
 #define BC_MPI_AS(call, text)                                                                      \
     do {                                                                                           \
         const int bc_mpi_code = (call);                                                            \
@@ -19,7 +19,7 @@
     } while (0)
 
 /* Gathers `bytes` bytes of each rank on rank 0 of `comm`, in the order of the ranks; the caller
-   frees them. NULL on all other ranks. Collective over `comm`. */
+   frees them. Returns NULL on all other ranks. Collective over `comm`. */
 void *bc_gather(const void *own, size_t bytes, MPI_Comm comm);
 
 _Noreturn void bc_mpi_failed(const char *call, int code, const char *file, int line);

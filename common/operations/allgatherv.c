@@ -1,4 +1,4 @@
-/* MPI_Allgatherv: every rank gets a block from every rank, the larger the higher the sender. */
+/* MPI_Allgatherv: every rank gets a block from every rank, larger ones from higher ranks. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"
 

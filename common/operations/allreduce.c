@@ -2,9 +2,9 @@
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"
 
-/* The first to read. The calls, whose arguments may use `operation` and `count`; what send and
-   receive buffers hold, which --check verifies (values.h). Beyond the largest `int` the same
-   arguments make calls of MPI_Allreduce_c and so on. */
+/* Read this table first. It has the calls, whose arguments may use `operation` and `count`, and the
+   contents of the send and receive buffers, which --check verifies (values.h). Beyond the largest
+   `int` the same arguments are those of MPI_Allreduce_c and so on. */
 OP_COLLECTIVE_C(allreduce, MPI_Iallreduce, MPI_Allreduce,
                 (operation->send, operation->receive, count, operation->type, operation->op,
                  operation->comm),

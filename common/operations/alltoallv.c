@@ -1,4 +1,4 @@
-/* MPI_Alltoallv: every rank sends each rank another block, the larger the higher the sender. */
+/* MPI_Alltoallv: every rank sends each rank a different block, larger ones from higher ranks. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"
 

@@ -14,7 +14,7 @@
 struct marks {
     int64_t mark;   /* written by the late rank: the last round */
     int64_t round;  /* counted from 1 */
-    MPI_Win window; /* of the mark, locked by all */
+    MPI_Win window; /* window of the mark, locked by all ranks */
 };
 
 static struct marks *create_marks(const struct op_instance *operation)
@@ -38,8 +38,8 @@ static void destroy(struct op_instance *operation)
     free(marks);
 }
 
-/* Waits, then writes the round into the marks of all other ranks. They make progress for the flush
-   inside the barrier. */
+/* Waits, then writes the round into the marks of all other ranks. Inside the barrier, these ranks
+   make progress for the flush. */
 static void come_late(const struct op_instance *operation, const struct marks *marks)
 {
     bc_sleep_ns(LATE_NS);
@@ -49,9 +49,9 @@ static void come_late(const struct op_instance *operation, const struct marks *m
     BC_MPI(MPI_Win_flush_all(marks->window));
 }
 
-/* Another rank comes late each time. A rank that has left the barrier must find the mark that the
-   late rank wrote before it entered. Reading the mark takes no message, so it can't delay a rank
-   that left early. */
+/* A different rank is late each time. A rank that has left the barrier must find the mark that the
+   late rank wrote before entering. Reading the mark takes no message, so it can't delay a rank that
+   left early. */
 static bool check(struct op_instance *operation)
 {
     if (operation->own == NULL)

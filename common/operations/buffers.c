@@ -36,7 +36,7 @@ static void set_element(void *buffer, enum op_type type, int64_t i, double value
     }
 }
 
-/* Returns the elements of a buffer, or the max over roots. */
+/* Returns the number of elements of a buffer, or its maximum over roots. */
 static int64_t capacity(const struct op_buffer *buffer, struct op_shape shape, bool any_root)
 {
     const int64_t now = op_elements(buffer, &shape);
@@ -184,7 +184,7 @@ void op_prepare_check(struct op_instance *operation)
         operation->settle(operation);
 }
 
-/* True if all values are right. A wrong bit makes another number: expected numbers are whole. */
+/* True if all values are right. Any wrong bit shows, since expected numbers are whole. */
 static bool are_right(const struct op_instance *operation, const void *values, int64_t count)
 {
     bool right = true;

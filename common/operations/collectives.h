@@ -1,5 +1,5 @@
 /*
- * MPI's collectives, a file each with its table (OP_COLLECTIVE).
+ * MPI's collectives. Each has a file with its table (OP_COLLECTIVE).
  */
 #pragma once
 
@@ -9,5 +9,5 @@ extern const struct op_kind op_allgather, op_allgatherv, op_allreduce, op_alltoa
     op_alltoallw, op_barrier, op_bcast, op_exscan, op_gather, op_gatherv, op_reduce,
     op_reduce_scatter, op_reduce_scatter_block, op_scan, op_scatter, op_scatterv;
 
-/* Unless the MPI library lacks them: COMMCOST_NEIGHBOR_COLLECTIVES of CMake. */
+/* Missing if the MPI library lacks them (CMake: COMMCOST_NEIGHBOR_COLLECTIVES). */
 extern const struct op_kind op_neighbor_allgather, op_neighbor_alltoall;

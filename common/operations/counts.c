@@ -56,8 +56,8 @@ static void set_block(const struct op_blocks *blocks, enum op_passing passing, i
     }
 }
 
-/* Makes blocks of each rank's amount, or all of this rank's if `own`. Fills `starts` unless NULL.
- */
+/* Makes blocks of each rank's amount, or only of this rank's amount if `own`. Fills `starts` unless
+   it is NULL. */
 static void make_blocks(struct op_blocks *blocks, const struct op_kind *kind,
                         const struct op_shape *shape, MPI_Datatype element, enum op_passing passing,
                         bool own, int64_t *starts)

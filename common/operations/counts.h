@@ -1,5 +1,5 @@
 /*
- * Counts of calls: ints, or beyond them elements of datatypes, or the MPI_Count variants. All
+ * Counts in calls: ints; beyond ints, elements of datatypes or the MPI_Count variants. All
  * functions are local.
  */
 #pragma once
@@ -8,7 +8,7 @@
 
 #include <mpi.h>
 
-/* The blocks of a buffer, one a rank: in int[] for the `int` variants, in MPI_Count[] and
+/* The blocks of a buffer, one per rank: in int[] for the `int` variants, in MPI_Count[] and
    MPI_Aint[] for the large ones. */
 struct op_blocks {
     void *amounts;

@@ -1,4 +1,4 @@
-/* MPI_Gatherv: the root gets a block from every rank, the larger the higher the sender. */
+/* MPI_Gatherv: the root gets a block from every rank, larger ones from higher ranks. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"
 

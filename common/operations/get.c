@@ -1,5 +1,5 @@
-/* MPI_Rget: a rank reads a block from its partner's window; the partner waits in the barrier that
-   follows. The blocking counterpart is MPI_Get, flushed at once. */
+/* MPI_Rget: a rank reads a block from its partner's window; the partner waits in the next barrier.
+   The blocking counterpart is MPI_Get, flushed at once. */
 #include "common/operations/pairs.h"
 
 OP_CALL(post, "MPI_Rget", MPI_Rget(operation->receive, OP_OF_PARTNER, operation->requests))

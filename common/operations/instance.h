@@ -1,8 +1,8 @@
 /*
  * An operation at one size: its calls, counts and buffers.
  *
- * Programs run an operation by four calls: `start` posts it, by any number of requests; `between`
- * stands between two parts of the work; `finish` completes it; `blocking` is its blocking
+ * Programs run an operation by four calls: `start` posts it, with any number of requests; `between`
+ * runs between two parts of the work; `finish` completes it; `blocking` is its blocking
  * counterpart.
  */
 #pragma once
@@ -40,7 +40,7 @@ struct op_instance {
         *requests; /* of `start`; MPI_REQUEST_NULL when complete, persistent ones inactive */
     int request_count;
     bool borrows_requests; /* `create` has set the requests, and `destroy` frees them */
-    MPI_Status *statuses;  /* MPI_STATUSES_IGNORE, an array of none to gcc */
+    MPI_Status *statuses;  /* MPI_STATUSES_IGNORE, which is an empty array to gcc */
     enum op_form form;
     int complete; /* the flag of MPI_Test in `between`; the caller clears it before each start */
 

@@ -23,7 +23,7 @@ enum op_form {
 /* "nonblocking", "persistent". */
 extern const char *const op_form_names[OP_FORMS];
 
-/* How a collective arranges blocks in a buffer, and so how calls pass blocks beyond ints. */
+/* Arrangement of a collective's blocks in a buffer, and so how calls pass blocks beyond ints. */
 enum op_layout {
     OP_EQUAL,        /* equal blocks, no displacements: a block is one element of a datatype */
     OP_REDUCED,      /* equal blocks, but MPI_SUM and so on take predefined datatypes only: MPI-4's
@@ -60,8 +60,8 @@ struct op_kind {
     struct op_functions large;       /* with MPI_Count, if the layout needs it */
     const char *persistent_function; /* "MPI_Allreduce_init"; NULL: no such form */
     op_call_fn *finish;              /* NULL: MPI_Wait or MPI_Waitall */
-    /* The part of a rank that doesn't work (see struct op_instance) in one operation of any form.
-       NULL: all ranks work. */
+    /* Does the part of a rank that doesn't work (see struct op_instance) in one operation of any
+       form. NULL: all ranks work. */
     op_call_fn *serve;
 
     /* Writes notes at the beginning of a run. Collective. NULL: none. */
@@ -87,7 +87,7 @@ static inline bool op_blocks_vary(const struct op_kind *kind)
 /* Features that are broken in some MPI libraries. */
 enum op_feature { OP_LARGE_BLOCKS, OP_PERSISTENT_RESTART, OP_IN_PLACE_ROOT };
 
-/* True if this MPI library is known to fail there (kind.c). Local. */
+/* True if the feature is known to fail in this MPI library (kind.c). Local. */
 bool op_is_broken(const struct op_kind *kind, enum op_feature feature);
 
 /* True if the MPI library has the persistent form, and it works. Local. */

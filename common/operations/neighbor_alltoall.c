@@ -1,4 +1,4 @@
-/* MPI_Neighbor_alltoall: every rank sends another block to each neighbour in the periodic 3D grid.
+/* MPI_Neighbor_alltoall: every rank sends each neighbour a different block in the periodic 3D grid.
    If two neighbours are the same rank, both blocks have the same values, since libraries disagree
    about their order. */
 #include "common/operations/calls.h"

@@ -8,8 +8,8 @@
 
 /* ---- calls ----------------------------------------------------------------------------------- */
 
-/* In the timed region. A completed request is not tested again: a program that sees the flag stops
-   asking. */
+/* For the timed region. A completed request is not tested again: a program that sees the flag stops
+   testing. */
 
 static void test_one(struct op_instance *operation)
 {

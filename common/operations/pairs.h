@@ -1,10 +1,10 @@
 /*
  * Messages and one-sided transfers between pairs of ranks: roles and buffers.
  *
- * The ranks are ordered by node. Rank r of the lower half works, and its times count; its partner
- * r + P/2 in the upper half serves the other end of the message. If a message goes both ways, both
- * ranks work. In a job of odd size the last rank rests. One-sided transfers use a window, which all
- * ranks have locked (MPI_Win_lock_all) as long as the operation lasts.
+ * The ranks are ordered by node. Rank r of the lower half works, and its times are used; its
+ * partner r + P/2 in the upper half serves the other end of the message. If a message goes both
+ * ways, both ranks work. In a job of odd size the last rank is idle. One-sided transfers use a
+ * window, which all ranks have locked (MPI_Win_lock_all) as long as the operation lasts.
  */
 #pragma once
 
@@ -34,7 +34,7 @@ enum { OP_TAG = 1 };
 void op_send_block(struct op_instance *operation);
 void op_receive_block(struct op_instance *operation);
 
-/* For `serve`, where a rank has nothing to do. */
+/* For `serve` of a rank that has nothing to do. */
 void op_stay_away(struct op_instance *operation);
 
 /* Members of struct op_kind: a block goes from the lower half to the upper one, or back. */

@@ -1,4 +1,4 @@
-/* MPI_Reduce_scatter: every rank gets its block of the sum; an array has the (equal) counts. */
+/* MPI_Reduce_scatter: every rank gets its block of the sum; the (equal) counts are an array. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"
 

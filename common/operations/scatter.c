@@ -1,4 +1,4 @@
-/* MPI_Scatter: the root sends another block to every rank. */
+/* MPI_Scatter: the root sends a different block to every rank. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"
 

@@ -1,4 +1,4 @@
-/* MPI_Scatterv: the root sends another block to every rank, the larger the higher the receiver. */
+/* MPI_Scatterv: the root sends a different block to every rank, larger ones to higher ranks. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"
 

@@ -104,7 +104,7 @@ static const struct periods *periods_of(enum op_type type)
     return type == OP_DOUBLE ? &of_doubles : &others;
 }
 
-/* Element i of the block that rank `from` sends to rank `to`; 0 where all ranks get the same. */
+/* Returns element i of the block from rank `from` to rank `to`; 0 if all ranks get the same. */
 static double value(enum op_type type, int from, int to, int64_t i)
 {
     const struct periods *const every = periods_of(type);
@@ -112,7 +112,7 @@ static double value(enum op_type type, int from, int to, int64_t i)
                     to % every->receivers * every->step);
 }
 
-/* The sum of the values of the ranks below `ranks`. */
+/* Returns the sum of the values of the ranks below `ranks`. */
 static double sum(enum op_type type, int ranks, int to, int64_t i)
 {
     const struct periods *const every = periods_of(type);
@@ -124,7 +124,7 @@ static double sum(enum op_type type, int ranks, int to, int64_t i)
     return (double)(type == OP_CHAR ? total % (UCHAR_MAX + 1) : total);
 }
 
-/* Combines the values of the ranks below `ranks`: values grow with the rank up to the period. */
+/* Returns the combined values of the ranks below `ranks`; values grow up to the period. */
 static double reduced(const struct op_shape *shape, int ranks, int to, int64_t i)
 {
     const enum op_type type = shape->type;

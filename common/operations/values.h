@@ -29,7 +29,7 @@ struct op_shape {
     int rank, ranks, root;
     enum op_type type;
     enum op_reduction reduction;
-    int64_t elements;      /* the count argument; 0 without one */
+    int64_t elements;      /* the count argument, or 0 if there is none */
     int partner;           /* in a pair: a rank, or MPI_PROC_NULL */
     const int *neighbours; /* on the grid: OP_NEIGHBOURS ranks; else NULL */
     const int64_t *starts; /* of blocks that differ in size: first elements; else NULL */
@@ -67,7 +67,7 @@ enum op_values {
     OP_FROM_EACH,
     OP_FROM_EACH_TO_ME,
     OP_BY_PARTNER,
-    OP_SUM, /* or another reduction, over all ranks */
+    OP_SUM, /* sum or another reduction over all ranks */
     OP_SUM_TO_ME,
     OP_SUM_UP_TO_ME,
     OP_SUM_BELOW_ME /* undefined on rank 0 */
@@ -76,7 +76,7 @@ enum op_values {
 struct op_buffer {
     enum op_extent extent;
     enum op_holders holders;
-    enum op_values values; /* of a receive buffer: afterwards */
+    enum op_values values; /* of a receive buffer: after the operation */
 };
 
 /* Returns rank r's amount in v and w variants, the ceiling of 2 * elements * (r + 1) / (ranks + 1).

@@ -32,7 +32,7 @@ static void format_text(char *cell, const char *text)
 
 static void format_real(char *cell, const struct bc_column *column, double value)
 {
-    /* An operation that the clock can't see took no time, not less. */
+    /* A time too short for the clock is 0, not negative. */
     if (column->cell == BC_CELL_TIME && value < 0.0)
         value = 0.0;
     if (!isfinite(value))
@@ -40,12 +40,12 @@ static void format_real(char *cell, const struct bc_column *column, double value
     const bool whole = column->cell == BC_CELL_AMOUNT && value == floor(value);
     snprintf(cell, BC_CELL_LENGTH, fabs(value) < 1e15 ? "%.*f" : "%.*e", whole ? 0 : column->places,
              value);
-    /* A tiny negative number that rounds to nothing is not "-0.00". */
+    /* Removes the sign of a negative number that is rounded to 0, such as "-0.00". */
     if (cell[0] == '-' && strspn(cell, "-0.") == strlen(cell))
         memmove(cell, cell + 1, strlen(cell));
 }
 
-/* Writes a column's value to a cell of BC_CELL_LENGTH characters. False, and "NA", without one. */
+/* Writes a column's value to a cell of BC_CELL_LENGTH characters, or, returning false, "NA". */
 static bool format_cell(char *cell, const struct bc_column *column, const void *result)
 {
     const void *const at = value_at(column, result);
@@ -98,8 +98,8 @@ static size_t split(const struct bc_column *column, const char **unit)
     return length;
 }
 
-/* Returns true if a column is that end, "_lo" or "_hi", of another one's interval: latency_lo_us of
-   latency_us. */
+/* Returns true if a column is this end, "_lo" or "_hi", of the interval of column `of`:
+   latency_lo_us of latency_us. */
 static bool is_end(const struct bc_column *column, const struct bc_column *of, const char *end)
 {
     const char *unit, *own;
@@ -108,7 +108,7 @@ static bool is_end(const struct bc_column *column, const struct bc_column *of, c
            strncmp(column->name + length, end, strlen(end)) == 0 && strcmp(own, unit) == 0;
 }
 
-/* Returns that end of a column's interval; NULL without one. */
+/* Returns this end of a column's interval, or NULL if there is none. */
 static const struct bc_column *find_end(const struct bc_table *table, const struct bc_column *of,
                                         const char *end)
 {
@@ -120,15 +120,15 @@ static const struct bc_column *find_end(const struct bc_table *table, const stru
 
 /* ---- metrics --------------------------------------------------------------------------------- */
 
-/* A result as figures of merit, for tools that watch performance: one line for each column that is
-   better less or more, in rows whose data is right.
+/* A result as figures of merit, for tools that watch performance: one line for each column where
+   lower or higher is better, in rows with correct data.
 
      syncbench/sync.MPI_barrier/neighbours.1/ranks.2/sync=0.613 us 0.601 0.622
 
    The name has the program, the row's keys and the quantity without its unit, with underscores for
    blanks, equals signs, colons and slashes. Then come value, unit and interval, or NA. */
 
-/* Writes a name's part, with underscores for what would end it. */
+/* Writes part of a name, with underscores for characters that would end it. */
 static void write_name(FILE *stream, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -178,9 +178,8 @@ static void write_metrics(const struct bc_lines *lines, FILE *stream, const void
     }
 }
 
-/* ---- which columns are shown ----------------------------------------------------------------- */
+/* ---- shown columns --------------------------------------------------------------------------- */
 
-/* Returns the column of this name; NULL if there is none. */
 static const struct bc_column *find_column(const struct bc_table *table, const char *name,
                                            size_t length)
 {
@@ -226,7 +225,7 @@ static bool is_shown(const struct bc_lines *lines, const struct bc_column *colum
     return i < lines->count;
 }
 
-/* Returns true if a name is in a list with commas; NULL: an empty list. */
+/* Returns true if a name is in a comma-separated list (NULL: an empty list). */
 static bool is_listed(const char *names, const char *name)
 {
     const size_t own = strlen(name);
@@ -265,7 +264,7 @@ static bool are_aligned(const struct bc_lines *lines)
     return lines->style.format == BC_FORMAT_TABLE;
 }
 
-/* Returns the heading of a column: in a table lo and hi for an interval right behind its value. */
+/* Returns the heading of a column: in a table lo and hi if the interval follows its value. */
 static const char *heading(const struct bc_lines *lines, size_t i)
 {
     const struct bc_column *const *const column = &lines->shown[i];
@@ -307,11 +306,11 @@ static int width_of_line(const struct bc_lines *lines)
     return width;
 }
 
-/* Moves the ends of each interval right behind its value. */
+/* Moves the ends of each interval right after its value. */
 static void gather_intervals(struct bc_lines *lines)
 {
     for (size_t i = 0; i < lines->count; i++)
-        for (int side = 0; side < 2; side++) /* the high end first, which the low one then shifts */
+        for (int side = 0; side < 2; side++) /* the high end first; the low end then shifts it */
             for (size_t j = i + 2; j < lines->count; j++) {
                 const struct bc_column *const column = lines->shown[j];
                 if (!is_end(column, lines->shown[i], side == 0 ? "_hi" : "_lo"))
@@ -351,7 +350,7 @@ void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
     for (const char *name = style->columns; name != NULL && *name != '\0'; name += *name == ',') {
         const size_t length = strcspn(name, ",");
         const struct bc_column *const column = find_column(table, name, length);
-        if (!is_shown(lines, column)) /* main and a name may have the same */
+        if (!is_shown(lines, column)) /* `main` and a name may select the same column */
             lines->shown[lines->count++] = column;
         name += length;
     }
@@ -361,16 +360,16 @@ void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
         continue;
 }
 
-/* Returns true if a spreadsheet may take a text for a date or another number: 2-3, 1/2, 1,4. In
-   quotes, which readers of tab-separated values remove, it stays a text. */
+/* Returns true if a spreadsheet may take a text for a date or a different number: 2-3, 1/2, 1,4.
+   Quotes keep it a text; readers of tab-separated values remove them. */
 static bool is_like_a_date(const char *text)
 {
     return text[0] >= '0' && text[0] <= '9' && strpbrk(text, "-/,:") != NULL &&
            text[strspn(text, "0123456789-/,:.")] == '\0';
 }
 
-/* Writes a cell. `late`: the characters by which values before it exceeded their columns of a
-   table; they shorten the blanks of this one. */
+/* Writes a cell. `late` is the number of characters by which earlier values exceeded their columns
+   of a table; the blanks of this cell are reduced by it. */
 static void write_cell(const struct bc_lines *lines, FILE *stream, size_t i, const char *text,
                        int *late)
 {
@@ -393,8 +392,8 @@ void bc_lines_write_names(const struct bc_lines *lines, FILE *stream)
         write_cell(lines, stream, i, heading(lines, i), &late);
 }
 
-/* Replaces a value that noise could have made by a bound: if it is better less, and its interval
-   contains 0, by `< x`, where x has two digits, rounded up. */
+/* Replaces a value that noise could have made by a bound, `< x`, where x has two digits, rounded
+   up: if lower is better and the interval contains 0. */
 static void bound_noise(char *cell, const struct bc_table *table, const struct bc_column *column,
                         const void *result)
 {
@@ -411,7 +410,7 @@ static void bound_noise(char *cell, const struct bc_table *table, const struct b
              ceil(bound / unit * (1 - 1e-9)) * unit);
 }
 
-/* Returns the column with no more decimals than make five digits. */
+/* Returns the column with at most the decimals that five digits allow. */
 static struct bc_column with_few_digits(const struct bc_column *column, const void *result)
 {
     enum { DIGITS = 5 };

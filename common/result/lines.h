@@ -4,7 +4,7 @@
 #include "common/result/text.h"
 #include "common/result/writer.h"
 
-/* The max characters of a line of a table, and of a short head. */
+/* Maximum number of characters in a line of a table and of a short head. */
 #define BC_LINE_WIDTH 100
 
 struct bc_lines {
@@ -15,8 +15,8 @@ struct bc_lines {
     struct bc_text left_out; /* the names of spare columns that aren't shown, with commas */
 };
 
-/* Prepares the lines of the columns that the style names, which are all in the table. Without
-   memory the job ends. The caller frees lines->shown and lines->left_out.start. */
+/* Prepares the lines of the columns that the style names, which are all in the table. If memory
+   runs out, the job ends. The caller frees lines->shown and lines->left_out.start. */
 void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
                       const struct bc_style *style);
 

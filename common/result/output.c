@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The characters of a line of short metadata. */
+/* Number of characters in a line of short metadata. */
 enum { TERMINAL = BC_LINE_WIDTH };
 
 struct bc_output {
@@ -25,7 +25,7 @@ struct bc_output {
     char *behind_text;
     size_t behind_length;
     int64_t rows;
-    bool waits;             /* the header, for the first row */
+    bool waits;             /* the header waits for the first row */
     int64_t disturbed;      /* number of disturbed rows that no line has reported */
     int64_t last_disturbed; /* the number of the last of these rows */
     double max_waited_pct;  /* of these rows */
@@ -46,7 +46,7 @@ struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
     FILE *const stream = path != NULL ? fopen(path, "w") : stdout;
     if (stream == NULL)
         return NULL;
-    /* Whatever a library has chosen: numbers have a decimal point. */
+    /* Numbers have a decimal point, whatever locale a library has chosen. */
     setlocale(LC_NUMERIC, "C");
     struct bc_output *const output = bc_output_attach(stream, style, table);
     output->borrowed = path == NULL;
@@ -67,13 +67,13 @@ int bc_stream_problem(FILE *stream)
 {
     struct stat status;
     const int problem = flush_stream(stream);
-    /* A file without a name, or its folder, was removed. */
+    /* A file without a link was removed, maybe with its folder. */
     const bool went_away =
         fstat(fileno(stream), &status) == 0 && S_ISREG(status.st_mode) && status.st_nlink == 0;
     return problem == 0 && went_away ? ENOENT : problem;
 }
 
-/* Keeps the first problem. */
+/* Flushes, and keeps the first problem. */
 static void flush(struct bc_output *output)
 {
     const int problem =
@@ -87,8 +87,8 @@ static bool has_metadata(const struct bc_output *output)
     return output->lines.style.content <= BC_WITH_SHORT_METADATA;
 }
 
-/* Returns the stream for a line with this word: with short metadata notes and warnings wait for the
-   last row, except without memory. */
+/* Returns the stream for a line with this word. With short metadata, notes and warnings wait for
+   the last row, unless memory has run out. */
 static FILE *stream_of(struct bc_output *output, const char *word)
 {
     const bool waits = output->lines.style.content == BC_WITH_SHORT_METADATA &&
@@ -160,7 +160,7 @@ void bc_output_short_meta(struct bc_output *output, int lines, const char *key, 
     va_start(arguments, format);
     const int length = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    /* Lines are broken between words, so that not all of the last one has room. */
+    /* Lines are broken between words, so some of this room stays unused. */
     const int room = lines * TERMINAL - (int)strlen(key) - (lines > 1 ? TERMINAL / 4 : 4);
     if (length > room)
         strcpy(text + room - 3, "...");
@@ -194,7 +194,7 @@ void bc_output_disturbed(struct bc_output *output, double waited_pct, const char
     va_end(arguments);
 }
 
-/* The name of a role in `# columns:`, and in that of a short head, which leaves out NULL. */
+/* The name of a role in `# columns:`, and its words in that of a short head (NULL: left out). */
 static const struct {
     const char *name, *words;
 } roles[BC_ROLES] = {[BC_KEY] = {"key", "keys: "},
@@ -240,7 +240,7 @@ static void write_words(struct bc_output *output, const void *result)
     free(text.start);
 }
 
-/* Writes the lines that have waited for the first row, or for the end of a result without one. */
+/* Writes the lines that have waited for the first row, or for the end of a result without rows. */
 static void write_waiting_header(struct bc_output *output, const void *result)
 {
     if (!output->waits)

@@ -14,12 +14,12 @@
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* The role of a column in comparisons: in a result key, less, more, info. */
+/* The role of a column in comparisons. A result names it key, less, more or info. */
 enum bc_role {
     BC_KEY,     /* tells rows apart; equal in every launch */
     BC_RUN_KEY, /* a key that all rows of a run share, unless it is a main column or varies */
-    BC_LESS,    /* less is better */
-    BC_MORE,    /* more is better */
+    BC_LESS,    /* lower is better */
+    BC_MORE,    /* higher is better */
     BC_INFO,    /* not compared: describes the measurement, follows from results, or varies a lot */
     BC_ROLES
 };
@@ -31,7 +31,7 @@ enum bc_cell {
     BC_CELL_INT,     /* int; BC_NO_INT: NA */
     BC_CELL_INTEGER, /* int64_t; BC_NO_INTEGER: NA */
     BC_CELL_REAL,    /* double; not finite: NA */
-    BC_CELL_AMOUNT,  /* double, without decimals where it is a whole number */
+    BC_CELL_AMOUNT,  /* double, without decimals if it is a whole number */
     BC_CELL_US,      /* double in ns, written in microseconds */
     BC_CELL_TIME     /* BC_CELL_US, never below 0 */
 };
@@ -45,13 +45,13 @@ enum bc_cell {
 struct bc_column {
     const char *name; /* without blanks */
     enum bc_role role;
-    int places; /* decimals of a real number; of others, the width in a table, 0: as usual */
+    int places; /* decimals of a real number; otherwise the width in a table, 0 for the default */
     enum bc_cell cell;
     size_t at;         /* offsetof the value in the result struct */
     const char *about; /* the meaning of the value, for people; NULL: none */
 };
 
-/* For unevaluated expressions; not defined. */
+/* Never defined: for unevaluated expressions only. */
 extern void *const bc_no_object;
 
 /* A column of a member of `struct type`, written by the member's type. */
@@ -77,11 +77,11 @@ extern void *const bc_no_object;
     }
 
 /* The columns x_us, x_lo_us, x_hi_us, x_p99_us and x_max_us of a struct bc_summary of times in ns;
-   and all of these but x_us. */
+   and all of these except x_us. */
 #define BC_TIME_COLUMNS(name, role, decimals, type, member)                                        \
     BC_COLUMN_AS(BC_CELL_TIME, name "_us", role, decimals, type, member.value),                    \
         BC_TIME_RANGE_COLUMNS(name, decimals, type, member)
-/* A value in ns with its interval, in cells of a kind: BC_CELL_US or BC_CELL_TIME. */
+/* A value in ns with its interval, in cells of type BC_CELL_US or BC_CELL_TIME. */
 #define BC_US_COLUMNS(cell, name, role, decimals, type, member)                                    \
     BC_COLUMN_AS(cell, name "_us", role, decimals, type, member.value),                            \
         BC_COLUMN_AS(cell, name "_lo_us", BC_INFO, decimals, type, member.interval.lo),            \
@@ -106,7 +106,7 @@ struct bc_outcome {
         lost_pct; /* the share of time in which ranks were interrupted, mean over ranks, or NAN */
     int64_t samples;
     const char *status;
-    int slowest_rank; /* of MPI_COMM_WORLD, the one that was slowest most often */
+    int slowest_rank; /* rank of MPI_COMM_WORLD that was slowest most often */
 };
 
 /* Returns true if the row's data was wrong. */
@@ -124,12 +124,12 @@ bool bc_outcome_failed(const struct bc_outcome *outcome);
 struct bc_table {
     const struct bc_column *columns;
     size_t count;
-    const char *main;  /* the names of the main columns, with commas; NULL: all are */
+    const char *main;  /* comma-separated names of the main columns; NULL: all are */
     const char *spare; /* main columns that BC_FORMAT_TABLE leaves out, the last one first, until a
                           line has at most 100 characters; NULL: none */
 };
 
-/* Returns the table with one more key in front, which stays as long as the process. */
+/* Returns the table with a further key in front. It is valid until the process ends. */
 const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_column key);
 
 enum bc_format {

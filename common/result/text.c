@@ -35,7 +35,7 @@ void bc_text_append(struct bc_text *text, const char *format, ...)
 /* Reads the first character of a text (RFC 3629). Returns its length in bytes; 0 if invalid. */
 static size_t read_character(const char *text, uint32_t *character)
 {
-    /* Of each length: the bits of the first byte that tell it, and the smallest character. */
+    /* For each length: the bits of the first byte that determine it, and the smallest character. */
     static const struct {
         uint32_t mask, lead, min;
     } forms[] = {{0x80, 0, 0}, {0xe0, 0xc0, 0x80}, {0xf0, 0xe0, 0x800}, {0xf8, 0xf0, 0x10000}};

@@ -6,7 +6,7 @@
  *
  *     bc_output_remark(output, BC_WARNING_INTERRUPTED, "SIGTERM");
  *
- * A text states one fact, with at most two numbers beside the row's keys, in at most 100
+ * A text states one fact, with at most two numbers in addition to the row's keys, in at most 100
  * characters; a remedy comes last. Entries that begin with "note" also serve bc_output_meta: such a
  * note is in full metadata only, and may have more facts and numbers.
  */

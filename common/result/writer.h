@@ -9,8 +9,8 @@
 
 #include <stdio.h>
 
-/* The contents of a result in addition to its rows. One without metadata has no line that begins
-   with `#`: remarks go to stderr, and nothing marks its end. */
+/* The contents of a result in addition to its rows. A result without metadata has no line that
+   begins with `#`: remarks go to stderr, and nothing marks its end. */
 enum bc_content { BC_WITH_METADATA, BC_WITH_SHORT_METADATA, BC_WITH_HEADER, BC_ROWS_ONLY };
 
 struct bc_style {
@@ -18,15 +18,15 @@ struct bc_style {
     enum bc_content content;
     const char *program; /* begins remarks on stderr and metrics; must outlive the output. May be
                             NULL with BC_WITH_METADATA, except for metrics */
-    const char *columns; /* the names of the shown columns, in order, with commas; NULL: all.
-                            Metrics have all */
+    const char *columns; /* comma-separated names of the shown columns, in order; NULL: all. Metrics
+                            have all */
     const char *spare;   /* shown columns that a table may leave out (struct bc_table) */
-    const char *varying; /* BC_RUN_KEY columns in which rows differ, each with a comma behind it;
-                            NULL: none */
+    const char *varying; /* BC_RUN_KEY columns in which rows differ, each followed by a comma; NULL:
+                            none */
 };
 
 /* Opens a result for the columns of `table`, which must outlive the output: the file `path`, or
-   stdout if NULL. NULL with errno set if it can't be opened. */
+   stdout if NULL. Returns NULL with errno set if it can't be opened. */
 struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
                                  const struct bc_table *table);
 
@@ -39,15 +39,15 @@ void bc_output_short_meta(struct bc_output *output, int lines, const char *key, 
                           ...) __attribute__((format(printf, 4, 5)));
 
 /* Writes a warning of a disturbance of the next row, in which a rank waited for a processor for
-   this share of the time (0: another disturbance). With short metadata one line at the end counts
-   these rows instead, with the largest share. */
+   this share of the time (0: a different disturbance). With short metadata one line at the end
+   counts these rows instead, with the largest share. */
 void bc_output_disturbed(struct bc_output *output, double waited_pct, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
 /* Writes `# columns:` with each column's name and role (`name=key time_us=less`), then the header
-   row, as the style asks, and flushes. With short metadata all that comes with the first row:
-   `# all_rows:` with the keys that aren't shown, and `# columns:` with words for the roles. A note
-   names the columns that a table leaves out. */
+   row, as the style asks, and flushes. With short metadata all of this waits for the first row,
+   roles are words, and a line `# all_rows:` has the keys that aren't shown. A note names the
+   columns that a table leaves out. */
 void bc_output_header(struct bc_output *output);
 
 /* Writes the row of a result struct, of the type that the columns name, and flushes, so that a
@@ -55,16 +55,16 @@ void bc_output_header(struct bc_output *output);
 void bc_output_row(struct bc_output *output, const void *result);
 
 /* Writes, for people, the meaning of shown columns (about), and `# end: N rows, exit STATUS`, which
-   marks a complete result; nothing without metadata, or once something was lost. Call it last, with
-   the program's exit status. */
+   marks a complete result; writes nothing without metadata or after a loss. Call it last, with the
+   program's exit status. */
 void bc_output_end(struct bc_output *output, int status);
 
 /* Returns true if everything so far could be written, to a file that still exists; true for NULL.
  */
 bool bc_output_good(const struct bc_output *output);
 
-/* Flushes and closes, except stdout and attached streams. True if nothing was lost, else false with
-   errno set; true for NULL. */
+/* Flushes and closes, except stdout and attached streams. Returns true if nothing was lost, or for
+   NULL; else false with errno set. */
 bool bc_output_close(struct bc_output *output);
 
 /* Flushes a stream to a file of its own. Returns 0 if everything so far could be written and the

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The characters of an erroneous name that are shown. */
+/* Number of characters shown of an erroneous name. */
 #define SHOWN_MAX 80
 
 /* Sets the error that the file of an option can't be written, for the reason in errno. */
@@ -41,7 +41,7 @@ static enum bc_content content_of(const struct bc_settings *s)
     return s->metadata == BC_METADATA_FULL ? BC_WITH_METADATA : BC_WITH_SHORT_METADATA;
 }
 
-/* Returns the names that --columns asks for, with the main columns in the place of `main`. */
+/* Returns the names that --columns asks for, with the main columns in place of `main`. */
 static char *named_columns(const struct bc_run *run, const char *asked)
 {
     const char *const main = run->own->table->main;
@@ -59,7 +59,7 @@ static char *named_columns(const struct bc_run *run, const char *asked)
     }
 }
 
-/* Sets the shown columns. False with the error set if --columns names others. */
+/* Sets the shown columns. Returns false with the error set if --columns names an unknown column. */
 static bool choose_columns(struct bc_run *run, struct bc_error *error)
 {
     const struct bc_table *const table = run->own->table;
@@ -93,14 +93,14 @@ static bool open_dump(struct bc_run *run, struct bc_error *error)
     if (run->own->dump == NULL)
         return cannot_write("--dump-samples", s->dump_samples, error);
     fputs("row\tquantity\tvisit\tsample\tvalue_ns\n", run->own->dump);
-    /* Again, now that there is a file. */
+    /* Checks again, now that the file exists. */
     return check_two_files(s, error);
 }
 
 bool bc_files_open(struct bc_run *run, struct bc_error *error)
 {
     const struct bc_settings *const s = &run->settings;
-    /* Errors of options, and of the dump, first: they must not empty an old result. */
+    /* Options and the dump come first, since their errors must not empty an old result. */
     if (choose_columns(run, error) && (s->dump_samples == NULL || open_dump(run, error))) {
         const struct bc_style style = {.format = (enum bc_format)s->format,
                                        .content = content_of(s),

@@ -6,8 +6,8 @@
 #include "common/run/option_table.h"
 #include "common/run/program.h"
 
-/* The seconds over which a row's visits are spread at least, if the budget allows; a shorter
-   --max-time replaces them. */
+/* Minimum time over which a row's visits are spread, in seconds, if the budget allows; a shorter
+   --max-time replaces it. */
 #define BC_SPAN_S 3.0
 
 struct bc_sweep; /* the rows and their visits (visits.c) */
@@ -26,7 +26,7 @@ struct bc_own_run {
     struct bc_contention contention;
     bc_end_fn *end_function; /* called by bc_finish; NULL: none */
     void *end_context;
-    bool compares_variables; /* between ranks: the variables that COMMCOST_VARIABLES names */
+    bool compares_variables; /* ranks compare the variables that COMMCOST_VARIABLES names */
     FILE *dump;              /* --dump-samples; NULL on all ranks except rank 0 */
     int dump_problem;        /* errno of the first loss in the dump, or 0 */
 };
@@ -53,11 +53,11 @@ void bc_run_release(struct bc_run *run);
 
 /* ---- result and --dump-samples (files.c); local, rank 0 -------------------------------------- */
 
-/* Opens both files. False with the error set, which names the option. */
+/* Opens both files. Returns false with an error that names the option if one can't be opened. */
 bool bc_files_open(struct bc_run *run, struct bc_error *error);
 
-/* Writes a sample in ns to the dump, if any, under the number of the row to come. Visits and
-   samples count from 1. */
+/* Writes a sample in ns to the dump, if any, under the number of the next row. Visits and samples
+   are counted from 1. */
 void bc_dump_sample(const struct bc_run *run, const char *quantity, size_t visit, size_t sample,
                     double ns);
 
@@ -94,6 +94,6 @@ void bc_visits_free(struct bc_run *run);
    others. Local. */
 unsigned bc_finalize_seconds(int ranks);
 
-/* Finalizes MPI. MPICH 4.0.2 over TCP sometimes waits for ever here. After bc_finalize_seconds the
-   process reports that and ends with the given exit status. Collective. */
+/* Finalizes MPI. MPICH 4.0.2 over TCP sometimes hangs here. After bc_finalize_seconds the process
+   reports that and ends with the given exit status. Collective. */
 void bc_finalize(int status);

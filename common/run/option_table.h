@@ -18,10 +18,10 @@ struct bc_option_entry {
     void *value; /* in the caller's struct */
     enum bc_option_source source;
     int place; /* BC_FROM_ARGUMENT, on rank 0: the number of the word that set the value, from 1 */
-    char variable[128]; /* BC_FROM_ENVIRONMENT: the one that set the value */
+    char variable[128]; /* BC_FROM_ENVIRONMENT: the variable that set the value */
 };
 
-/* As getenv. */
+/* Looks up a variable, as getenv does. */
 typedef const char *bc_lookup_fn(const char *name);
 
 /* Appends a table; `values`, the struct that its rows fill, holds the defaults. A struct bc_options
@@ -47,15 +47,15 @@ void bc_options_help(FILE *stream, const struct bc_options *options, size_t own)
    text. */
 struct bc_text bc_options_encode(const struct bc_options *options);
 
-/* Takes the values of bc_options_encode of the same tables, and takes over the allocated text.
-   False if it doesn't fit the tables. */
+/* Sets the values from bc_options_encode of the same tables, and takes ownership of the allocated
+   text. Returns false if it doesn't fit the tables. */
 bool bc_options_decode(struct bc_options *options, char *text, size_t length);
 
 /* ---- a value (option_values.c) --------------------------------------------------------------- */
 
-/* Takes `text` (NULL for a flag without a value) as the option's value, given to the option or
-   variable `name`. `limited`: a user wrote it, so limits apply, and a list isn't empty. False with
-   the error set if it isn't valid. */
+/* Sets the option's value from `text` (NULL for a flag without a value), which was given to the
+   option or variable `name`. `limited` is true if a user wrote it: limits then apply, and a list
+   must not be empty. Returns false with the error set if it isn't valid. */
 bool bc_value_set(const struct bc_option_entry *entry, const char *name, const char *text,
                   bool limited, struct bc_error *error);
 
@@ -64,8 +64,8 @@ bool bc_value_set(const struct bc_option_entry *entry, const char *name, const c
 char *bc_option_text(const struct bc_option_entry *entry, bool for_people);
 
 /* Sets names->chosen for the comma-separated names, or `all`, in names->text. Case and the
-   characters space, `-` and `_` don't count: "many-put" is "many put". False with the error set,
-   which names the option or variable `given_to`, if a name is not in the list. */
+   characters space, `-` and `_` are ignored: "many-put" is "many put". Returns false with the error
+   set, which names the option or variable `given_to`, if a name is not in the list. */
 bool bc_names_choose(const char *given_to, struct bc_names *names, bc_name_fn *name_at, int count,
                      struct bc_error *error);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The characters of an erroneous name that are shown. */
+/* Number of characters shown of an erroneous name. */
 #define SHOWN_MAX 80
 
 bool bc_error_set(struct bc_error *error, const char *format, ...)
@@ -23,7 +23,7 @@ bool bc_error_set(struct bc_error *error, const char *format, ...)
     return false;
 }
 
-/* ---- names out of a list --------------------------------------------------------------------- */
+/* ---- names from a list ----------------------------------------------------------------------- */
 
 static bool is_separator(char character)
 {
@@ -59,7 +59,7 @@ int bc_append_names(struct bc_text *text, bc_name_fn *name_at, int count, const 
     return names;
 }
 
-/* Sets the error of a word that is no name: with all names if they are few. */
+/* Sets the error for a word that is no name; it lists all names if they are few. */
 static bool name_error(const char *given_to, const char *word, size_t length, bc_name_fn *name_at,
                        int count, struct bc_error *error)
 {
@@ -184,7 +184,7 @@ static const char *set_sizes(const struct bc_option_entry *entry, const char *te
     return NULL;
 }
 
-/* Returns the word at an index of "a|b|c", and its length; NULL behind the last one. */
+/* Returns the word at an index of "a|b|c", and its length; NULL after the last one. */
 static const char *choice_at(const char *choices, int index, int *length)
 {
     for (; index > 0; index--) {

@@ -54,7 +54,7 @@ bool bc_option_given(const struct bc_options *options, const char *long_name)
 {
     const struct bc_option_entry *const entry = bc_options_find(options, long_name);
     if (entry == NULL)
-        abort(); /* a name that the program itself made up */
+        abort(); /* a name that the program itself misspelt */
     return entry->source != BC_FROM_DEFAULT;
 }
 
@@ -81,7 +81,7 @@ static bool read_variables(struct bc_option_entry *entry, bc_lookup_fn *lookup,
 
 /* ---- the command line ------------------------------------------------------------------------ */
 
-/* getopt_long returns this plus the row for a long option. */
+/* For a long option getopt_long returns this plus the row. */
 #define LONG_OPTION_BASE 1000
 
 /* Fills in the tables for getopt_long. */
@@ -107,7 +107,7 @@ static void describe(const struct bc_options *options, struct option *longs, cha
     }
 }
 
-/* The entry that getopt_long found; NULL if it lacks its argument. */
+/* Returns the entry that getopt_long found, or NULL if it lacks its argument. */
 static struct bc_option_entry *find_entry(const struct bc_options *options, int found)
 {
     if (found >= LONG_OPTION_BASE)
@@ -118,7 +118,7 @@ static struct bc_option_entry *find_entry(const struct bc_options *options, int 
     return NULL;
 }
 
-/* Sets the error of a word that is no option: several begin like it, or none. */
+/* Sets the error for a word that is no option: several options begin like it, or none does. */
 static bool no_option(const struct option *longs, const char *word, struct bc_error *error)
 {
     const char *const name = word + strspn(word, "-");
@@ -143,7 +143,7 @@ static bool read_arguments(struct bc_options *options, const struct option *long
     opterr = 0;
     for (;;) {
         const int word = optind > 0 ? optind : 1;
-        /* In parentheses: SMPI has a macro of this name that continues the last reading. */
+        /* The parentheses avoid SMPI's macro of this name, which continues the last reading. */
         const int found = (getopt_long)(argc, argv, shorts, longs, NULL);
         if (found == -1)
             break;
@@ -267,7 +267,7 @@ bool bc_options_decode(struct bc_options *options, char *text, size_t length)
         const char *const value = source != MISSING ? text : NULL;
         struct bc_error ignored;
         entry->source = value != NULL ? (enum bc_option_source)(source - '0') : BC_FROM_DEFAULT;
-        /* Not as a user writes it. */
+        /* No limits, since no user wrote it. */
         if ((value == NULL && entry->option->kind != BC_TEXT) ||
             !bc_value_set(entry, entry->option->long_name, value, false, &ignored))
             return false;

@@ -16,7 +16,7 @@ enum bc_option_kind {
     BC_SIZE,      /* int64_t with K, M, G */
     BC_SIZE_LIST, /* struct bc_size_list; a default needs only `text` */
     BC_CHOICE,    /* int: the index of one of `choices` */
-    BC_NAMES,     /* struct bc_names: names out of a list, or all */
+    BC_NAMES,     /* struct bc_names: names from a list, or all */
     BC_TEXT       /* const char * */
 };
 
@@ -40,7 +40,7 @@ struct bc_option {
     const char *alias;      /* a second long name, or NULL */
     const char *argument;   /* the value's name in --help: "N" */
     const char *help;       /* at most 12 words */
-    const char *variables;  /* environment, separated by spaces; the first that is set counts */
+    const char *variables;  /* environment, separated by spaces; the first that is set is used */
     const char *choices;    /* BC_CHOICE: words separated by "|" */
     bc_name_fn *name_at;    /* BC_NAMES: the list, which --help prints */
     int name_count;         /* BC_NAMES: its length, at most BC_NAMES_MAX */

@@ -88,7 +88,7 @@ bool bc_parse_boolean(const char *text)
              strcasecmp(text, "false") == 0);
 }
 
-/* One element of a list, a size or a range, of `length` characters. */
+/* Appends one element of a list, a size or a range, of `length` characters. */
 static bool append_element(struct bc_size_list *list, const char *text, size_t length)
 {
     const char *const colon = memchr(text, ':', length);

@@ -1,6 +1,6 @@
 /*
- * Values as users write them. A function takes the whole text or returns false and leaves the value
- * as it was, also for NULL and "".
+ * Values as users write them. A function parses the whole text, or returns false and leaves the
+ * value unchanged, also for NULL and "".
  */
 #pragma once
 
@@ -25,7 +25,7 @@ bool bc_parse_boolean(const char *text);
 
 /* Sizes in the order in which they were written. */
 struct bc_size_list {
-    const char *text; /* of a default that is a constant: the list, which bc_options_add reads */
+    const char *text; /* text of a constant default, which bc_options_add parses */
     int64_t *values;  /* allocated; freed by bc_size_list_free */
     size_t count;
 };
@@ -34,7 +34,7 @@ struct bc_size_list {
    4 A … up to B. Frees the list's earlier values. */
 bool bc_parse_size_list(const char *text, struct bc_size_list *list);
 
-/* Returns the largest size; 0 of an empty list. */
+/* Returns the largest size; 0 for an empty list. */
 int64_t bc_size_list_max(const struct bc_size_list *list);
 
 /* Returns true if no earlier size of the list equals sizes->values[i]. */

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The time to find the shared clock. */
+/* Time in which the shared clock is found. */
 #define FIND_CLOCK_S 1.0
 
 /* ---- options --------------------------------------------------------------------------------- */
@@ -65,7 +65,7 @@ static bool check_samples(struct bc_run *run, struct bc_error *error)
                         (long long)s->min_samples, (long long)s->max_samples);
 }
 
-/* Of --no-metadata, which is --metadata=none, and --metadata the last one holds. */
+/* --no-metadata means --metadata=none. If both options are given, the last one wins. */
 static void settle_metadata(struct bc_run *run)
 {
     const int none = bc_options_find(&run->options, "no-metadata")->place;
@@ -73,7 +73,7 @@ static void settle_metadata(struct bc_run *run)
         run->settings.no_metadata = false;
 }
 
-/* The min samples of a visit with --visits=auto. */
+/* Minimum number of samples of a visit with --visits=auto. */
 #define VISIT_SAMPLES 5
 
 static void settle_time_and_visits(struct bc_run *run)
@@ -119,8 +119,8 @@ static void print_help(struct bc_run *run)
 }
 
 /* Reads this rank's options for the thread level, since MPI_Init precedes the broadcast of rank 0's
-   options. --help and --version count even after an invalid argument: if one of them is given,
-   prints the help or the version and returns true. */
+   options. --help and --version take effect even after an invalid argument: if one of them is
+   given, prints the help or the version and returns true. */
 static bool answer_without_mpi(struct bc_run *run, int argc, char **argv)
 {
     struct bc_error ignored; /* read_options reports it */
@@ -291,7 +291,7 @@ static void write_head(struct bc_run *run)
     bc_output_header(run->output);
 }
 
-/* Ends the processes of a job that each became a job of its own. */
+/* Ends processes that were started together but are each a job of their own. */
 static void refuse_single_jobs(struct bc_run *run)
 {
     const long launched = bc_launcher_processes();

@@ -34,11 +34,11 @@ struct bc_program {
     struct bc_option_rows own_options, options; /* the program's, and those shared with others */
     const void *defaults;  /* the first bytes of the state, the options' values; NULL: zeros */
     size_t defaults_bytes; /* of `defaults`; the rest of the state begins with zeros */
-    size_t state_bytes;    /* the whole state, a struct of the program's */
+    size_t state_bytes;    /* the whole state, the program's struct */
     size_t row_bytes;      /* of the program's row */
     double budget_s;       /* a run with defaults ends within this, start-up included, unless the
                               min samples of all rows take longer */
-    double first_share;    /* the share of a row's time for its first visit; 0: as any other's */
+    double first_share;    /* the share of a row's time for its first visit; 0: as for the others */
     bool has_start;        /* the option --start: ranks may start in run->window */
     enum bc_start start;   /* its default */
     bool renews;           /* wants the step BC_RENEW */
@@ -62,9 +62,9 @@ struct bc_run *bc_start(const struct bc_program *program, void *state, int argc,
 /* Ends the run with exit status 2 if rank 0's `good` is false; rank 0 prints the error. */
 void bc_require(struct bc_run *run, bool good, const struct bc_error *error);
 
-/* Opens the result and writes its head, or ends the process. `keys`: keys that vary in this run,
-   which precede the table's main columns, each with a comma behind it; "": none. Both must outlive
-   the run. */
+/* Opens the result and writes its head, or ends the process. `keys` are the keys that vary in this
+   run, each followed by a comma; they precede the table's main columns. Both must outlive the
+   run. */
 void bc_open_result(struct bc_run *run, const struct bc_table *table, const char *keys);
 
 /* Appends a row. Returns the program's row, of row_bytes zeros, which bc_next_visit frees. Call it
@@ -92,13 +92,13 @@ struct bc_visit {
    order. */
 struct bc_visit *bc_next_visit(struct bc_run *run);
 
-/* Writes rank 0's result as a row of the table, in the step BC_WRITE. The first one of a row is
-   collective, and warns of disturbed visits; further ones may be written on rank 0 alone. */
+/* Writes rank 0's result as a row of the table, in the step BC_WRITE. The first call for a row is
+   collective and warns of disturbed visits; rank 0 alone may make further calls. */
 void bc_write_row(struct bc_run *run, const void *result);
 
 typedef void bc_end_fn(void *context);
 
-/* Has bc_finish call `function` with `context` after MPI_Finalize: one function a run. Local. */
+/* Has bc_finish call `function` with `context` after MPI_Finalize: one function per run. Local. */
 void bc_run_at_end(struct bc_run *run, bc_end_fn *function, void *context);
 
 /* Marks the end of the result, finalizes MPI and calls the function of bc_run_at_end. Returns the

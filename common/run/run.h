@@ -44,7 +44,7 @@ struct bc_settings {
     int start;                /* enum bc_start */
 };
 
-/* The default visits of a row: the fewest with an interval of 95 % that assumes only that visits
+/* Default number of visits of a row: the fewest with a 95 % interval that assumes only that visits
    differ symmetrically (bc_pseudomedian). */
 #define BC_VISITS 6
 
@@ -65,7 +65,7 @@ struct bc_run {
     struct bc_clock_cost max_clock; /* maximum over ranks: for decisions that ranks make alike */
     double start_s;                 /* on bc_elapsed_s() */
     struct bc_output *output;       /* NULL on all ranks except rank 0 */
-    struct bc_start_window *window; /* ranks start at moments of it; NULL with --start=barrier */
+    struct bc_start_window *window; /* agreed starts of ranks; NULL with --start=barrier */
     int visits;                     /* of each row; an imprecise row gets more; see --visits */
 
     /* Set by the program, if at all, before the first visit. */
@@ -74,15 +74,15 @@ struct bc_run {
                         --max-time is given, in one visit unless --visits is. On rank 0 */
     int row_shares;  /* the number of --max-time shares that a row takes */
 
-    /* The row in hand. */
-    int visit;                 /* the present one, from 0 on */
+    /* The current row. */
+    int visit;                 /* number of the current visit, from 0 */
     int64_t rows;              /* written so far */
     struct bc_outcome visited; /* while it is written: visits and lost_pct; on rank 0 */
 
     bool failed; /* on rank 0: a row's status was FAIL */
-    int signal;  /* that ended the run, or 0 */
+    int signal;  /* the signal that ended the run, or 0 */
 
-    struct bc_own_run *own; /* of common/run/ alone (internal.h) */
+    struct bc_own_run *own; /* private to common/run/ (internal.h) */
 };
 
 /* The share of a rank's memory that its buffers may take; MPI libraries need some themselves. */
@@ -92,8 +92,8 @@ struct bc_run {
    windows, of job.shared_memory_per_rank if that is less. Local. */
 double bc_run_usable_bytes(const struct bc_run *run, double share, bool in_windows);
 
-/* Returns the mean of one value a visit, with its interval over visits: bc_mean_of_visits, or by
-   the estimator `mean` Student's. Local. */
+/* Returns the mean of one value per visit, with its interval over visits: by bc_mean_of_visits, or
+   Student's under the estimator `mean`. Local. */
 struct bc_summary bc_run_over_visits(const struct bc_run *run, const double *values, size_t count);
 
 /* Adds up the wrong operations, messages or swaps of a row (0 without --check). If there are some,
@@ -103,5 +103,5 @@ struct bc_summary bc_run_over_visits(const struct bc_run *run, const double *val
 int64_t bc_sum_wrong(int64_t wrong, struct bc_outcome *outcome);
 
 /* Returns the last signal of SIGTERM, SIGINT and SIGUSR1 (the warning of schedulers) that this rank
-   got; 0: none. The run ends after the visit in hand. Local. */
+   got; 0: none. The run ends after the current visit. Local. */
 int bc_signals_noted(void);

@@ -7,7 +7,7 @@ static const struct {
     const char *name;
 } signals[] = {{SIGTERM, "SIGTERM"}, {SIGINT, "SIGINT"}, {SIGUSR1, "SIGUSR1"}};
 
-static volatile sig_atomic_t noted; /* that came last, or 0 */
+static volatile sig_atomic_t noted; /* the last signal, or 0 */
 
 static void note(int number) { noted = number; }
 

@@ -3,7 +3,7 @@
  *
  * A machine's state (clock rate, host, other users) lasts for seconds, so samples that follow one
  * another tell little about the next launch. Therefore each row is visited several times
- * (--visits): in each turn all rows are visited, in another order, and turns are spread over at
+ * (--visits): in each turn all rows are visited, in a different order, and turns are spread over at
  * least three seconds. Rows that aren't precise after the planned visits get more while there is
  * time. When a run's budget ends, rows have fewer visits, at least one.
  *
@@ -22,8 +22,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The max visits of an imprecise row, in planned visits. Without --max-time additional visits begin
-   at most MORE_VISITS_S after the group, so that its rows appear soon. */
+/* Max visits of an imprecise row, as a multiple of the planned visits. Without --max-time
+   additional visits begin at most MORE_VISITS_S after the group, so that its rows appear soon. */
 #define MORE_VISITS 2
 #define MORE_VISITS_S 4.0
 
@@ -32,7 +32,7 @@
 #define WATCH_MIN_S 100e-6
 #define WATCH_MAX_S 10e-3
 
-/* Between two reports of progress, on a terminal and elsewhere. */
+/* Seconds between two progress reports, on a terminal and elsewhere. */
 #define TERMINAL_S 0.5
 #define ELSEWHERE_S 20.0
 
@@ -60,25 +60,25 @@ struct bc_sweep {
     struct bc_run *run;
     struct swept_row *rows;
     size_t count, capacity;
-    size_t *order;      /* of a turn; room for all rows */
+    size_t *order;      /* order of rows in a turn; has room for all rows */
     double shares_left; /* of the planned visits of rows that aren't written; rank 0 */
     bool stopped;       /* by a signal, or since output is lost; the same on every rank */
 
-    /* The group in hand: rows `first` to `end` - 1, in its first turn those visited so far. Other
-       ranks than 0 know `first` and `end` only. */
+    /* The current group: rows `first` to `end` - 1, in its first turn those visited so far. Ranks
+       other than 0 know `first` and `end` only. */
     size_t first, end;
     double start_s;
-    int turn;     /* from 0 on; in each one all rows of the group are visited once */
+    int turn;     /* from 0; in each turn all rows of the group are visited once */
     size_t next;  /* place in the order */
-    bool visited; /* some row was, in this turn */
-    bool begins;  /* the next visit is the first one of a turn but the first */
+    bool visited; /* a row was visited in this turn */
+    bool begins;  /* the next visit begins a turn other than the first */
     double reported_s;
 
     struct bc_visit visit;
     enum { UNBEGUN, VISITING, WRITING, ENDED } phase;
-    size_t row; /* that is visited or written */
+    size_t row; /* row that is visited or written */
     double visit_start_s;
-    bool is_first_result; /* of the row that is written */
+    bool is_first_result; /* no result of the row has been written */
 };
 
 void *bc_add_row(struct bc_run *run)
@@ -112,7 +112,7 @@ static double share_of(const struct bc_sweep *sweep, int visit)
     return visit == 0 ? first : (1.0 - first) / (visits - 1);
 }
 
-/* Returns the shares of a row's planned visits to come. */
+/* Returns the shares of a row's remaining planned visits. */
 static double shares_left(const struct bc_sweep *sweep, const struct swept_row *row)
 {
     double shares = 0.0;
@@ -155,7 +155,7 @@ static double visit_seconds(const struct bc_sweep *sweep, const struct swept_row
     return fmax(0.0, fmin(left_s, fmin(mine_s, row_s - row->measured_s)));
 }
 
-/* ---- which visit comes next, on rank 0 ------------------------------------------------------- */
+/* ---- choice of the next visit, on rank 0 ----------------------------------------------------- */
 
 static bool wants_visit(const struct bc_sweep *sweep, size_t number)
 {
@@ -229,7 +229,7 @@ static double pause_seconds(const struct bc_sweep *sweep)
 
 /* ---- progress, on rank 0 --------------------------------------------------------------------- */
 
-/* Reports the group's progress on stderr; `done` removes it from a terminal. Elsewhere (also behind
+/* Reports the group's progress on stderr; `done` removes it from a terminal. Elsewhere (also under
    mpirun) it would stay between the rows on stdout, so it ends with the first row. */
 static void report_progress(struct bc_sweep *sweep, bool done)
 {
@@ -365,7 +365,7 @@ static struct bc_visit *begin_write(struct bc_sweep *sweep)
 {
     const struct swept_row *const row = &sweep->rows[sweep->row];
     const int64_t own[2] = {row->stops.lost_ns, row->stops.watched_ns};
-    int64_t all[2] = {0, 0}; /* of all ranks, on rank 0 */
+    int64_t all[2] = {0, 0}; /* sums over all ranks, on rank 0 */
     bc_harness_reduce(own, all, 2, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     sweep->run->visited = (struct bc_outcome){
         .visits = row->visits,
@@ -394,7 +394,7 @@ static void begin_group(struct bc_sweep *sweep)
     sweep->phase = VISITING;
 }
 
-/* Returns the step that follows in the group in hand; NULL if it is done. Collective. */
+/* Returns the next step of the current group, or NULL if the group is done. Collective. */
 static struct bc_visit *next_of_group(struct bc_sweep *sweep)
 {
     if (sweep->phase == VISITING) {

@@ -18,8 +18,8 @@ struct bc_summary bc_summarize(double *values, size_t count, enum bc_estimator e
    a sample and leaves the median alone, while a longer state of the machine counts by its share of
    the time. Under BC_MEAN the value is the mean of the visits' means, with Student's t interval.
    The interval is never narrower than the clock's steps make visible: if all visits agree, it is
-   that of all samples. With at most one visit, as bc_summarize. sd, p99 and max are those of all
-   samples. */
+   that of all samples. With at most one visit, does the same as bc_summarize. sd, p99 and max are
+   those of all samples. */
 struct bc_summary bc_summarize_visits(const double *samples, size_t count, const size_t *starts,
                                       size_t visits, enum bc_estimator estimator,
                                       double confidence);
@@ -27,10 +27,10 @@ struct bc_summary bc_summarize_visits(const double *samples, size_t count, const
 /* The stopping rule of adaptive sampling. Intervals that are checked again and again, and taken as
    soon as they are narrow, cover the true value less often than they claim. So the samples are
    checked only when their number has grown by a quarter (bc_next_look), and the interval must be
-   narrow at several looks in a row. The unit tests measure the coverage that is left. */
+   narrow at several looks in succession. The unit tests measure the coverage that is left. */
 struct bc_stopping {
     double precision; /* half-width of the interval over the value */
-    int narrow_looks; /* internal: in a row, until now */
+    int narrow_looks; /* internal: number in succession so far */
 };
 
 /* Returns true if sampling may stop after this look. `summary` is of all samples so far. */

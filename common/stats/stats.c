@@ -71,9 +71,9 @@ double bc_mad_sigma(const double *sorted, size_t count)
     return 1.4826022185056018 * mad;
 }
 
-/* The number of the highest order statistic that lies above the quantile p of the distribution with
-   a probability of at most `allowed`; 0: even the minimum does so more often. The number of samples
-   below a quantile is binomial. */
+/* Returns the number of the highest order statistic that lies above the quantile p of the
+   distribution with a probability of at most `allowed`; 0 if even the minimum does so more often.
+   The number of samples below a quantile is binomial. */
 static size_t order_below(size_t count, double p, double allowed)
 {
     double log_probability = (double)count * log1p(-p);
@@ -135,9 +135,9 @@ struct bc_summary bc_summarize(double *values, size_t count, enum bc_estimator e
 /* Wilcoxon's signed rank sum of this number of values is counted exactly. */
 #define EXACT_RANKS_MAX 50
 
-/* How many of the smallest means of pairs lie below the interval of `confidence`, by the exact
-   distribution of the signed rank sum, or the normal one that it approaches; -1: the interval needs
-   more values. */
+/* Returns the number of means of pairs that lie below the interval of `confidence`, by the exact
+   distribution of the signed rank sum or its normal approximation; -1 if the interval needs more
+   values. */
 static long below_interval(size_t count, double confidence)
 {
     const double tail = (1.0 - confidence) / 2.0;
@@ -246,8 +246,8 @@ void bc_summary_scale(struct bc_summary *summary, double factor)
     summary->max *= factor;
 }
 
-/* The regularized incomplete beta function, by its continued fraction and the modified Lentz method
-   (Abramowitz and Stegun, 26.5.8). */
+/* Returns the regularized incomplete beta function, by its continued fraction and the modified
+   Lentz method (Abramowitz and Stegun, 26.5.8). */
 static double incomplete_beta(double a, double b, double x)
 {
     if (x <= 0.0 || x >= 1.0)
@@ -280,7 +280,7 @@ static double incomplete_beta(double a, double b, double x)
     return front * fraction;
 }
 
-/* P(T > t) for t >= 0. */
+/* Returns P(T > t) for t >= 0. */
 static double student_upper_tail(double t, double degrees)
 {
     return incomplete_beta(degrees / 2.0, 0.5, degrees / (degrees + t * t)) / 2.0;

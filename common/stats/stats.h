@@ -57,8 +57,8 @@ struct bc_interval bc_quantile_interval(const double *sorted, size_t count, doub
 struct bc_interval bc_mean_interval(const double *values, size_t count, double confidence);
 
 /* Returns the median of the means of all pairs of values (Hodges and Lehmann, "Estimates of
-   Location Based on Rank Tests", Annals of Mathematical Statistics 34 (1963)) with the interval of
-   Wilcoxon's signed ranks (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd
+   Location Based on Rank Tests", Annals of Mathematical Statistics 34 (1963)). Its interval is that
+   of Wilcoxon's signed ranks (Hollander, Wolfe and Chicken, Nonparametric Statistical Methods, 3rd
    ed., section 3.3), or with too few values (below 6 at 95 %) Student's t interval of the mean. sd,
    p99 and max are NAN. */
 struct bc_summary bc_pseudomedian(const double *values, size_t count, double confidence);
@@ -80,8 +80,8 @@ double bc_student_quantile(double p, double degrees);
    squares add up. NAN if there is no interval or error. */
 struct bc_interval bc_interval_with(const struct bc_summary *summary, double error);
 
-/* Returns half the width of the summary's interval; NAN without one. */
+/* Returns half the width of the summary's interval, or NAN if there is none. */
 double bc_half_width(const struct bc_summary *summary);
 
-/* Returns true if that is at most `precision` times the value; false without an interval. */
+/* Returns true if that is at most `precision` times the value; false if there is no interval. */
 bool bc_is_precise(const struct bc_summary *summary, double precision);

@@ -5,14 +5,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Exchanges that are closer in time than this have no information on a drift. */
+/* Exchanges that are closer in time than this contain no information on drift. */
 #define CLOSE_NS 50e6
 
-/* Halvings of the range of drifts: to a millionth of a nanosecond a second. */
+/* Halvings of the range of drifts: to a millionth of a nanosecond per second. */
 enum { HALVINGS = 50 };
 
-/* Exchanges whose round trips are longer than the shortest by no more than this share and this time
-   count as good; and a model whose round trip is shorter by no more than that still fits. */
+/* An exchange is good if its round trip exceeds the shortest by at most this share of it plus this
+   time. A model still fits if its round trip is shorter by at most that. */
 #define TOLERANCE_SHARE 0.25
 #define TOLERANCE_NS 50.0
 
@@ -23,7 +23,7 @@ static int64_t delay_of(const struct bc_timestamps *message)
     return message->arrived_ns - message->sent_ns;
 }
 
-/* Returns the growth of the delay in a nanosecond, from one message to a later one. */
+/* Returns the growth of the delay per nanosecond, from one message to a later one. */
 static double slope_between(const struct bc_timestamps *first, const struct bc_timestamps *second)
 {
     const int64_t rise_ns = delay_of(second) - delay_of(first);
@@ -38,7 +38,7 @@ static size_t find_vertices(struct bc_timestamps *timestamps, size_t count)
     size_t vertices = 0;
     for (size_t i = 0; i < count; i++) {
         const struct bc_timestamps next = timestamps[i];
-        /* Of messages sent at one time, by a clock that stands still, the quickest counts. */
+        /* Of messages sent at the same time, since a clock stood still, the quickest is kept. */
         if (vertices > 0 && timestamps[vertices - 1].sent_ns >= next.sent_ns) {
             if (delay_of(&timestamps[vertices - 1]) <= delay_of(&next))
                 continue;
@@ -75,8 +75,8 @@ void bc_hull_find(struct bc_timestamps *timestamps, size_t count, struct bc_hull
 
 /* ---- round trips ----------------------------------------------------------------------------- */
 
-/* Exchanges and an origin near them, so that differences from it are small enough to be exact in a
-   double: at_ns on the other clock, and how far that is ahead there. */
+/* Exchanges, and an origin near them, so that differences from it are small enough to be exact in a
+   double: when the other clock shows at_ns, it is ahead_ns ahead. */
 struct frame {
     const struct bc_exchange *exchanges;
     size_t count;
@@ -93,7 +93,7 @@ static struct frame frame_of(const struct bc_exchange *exchanges, size_t count)
 /* A line that supports hulls from below. */
 struct line {
     double height_ns; /* at at_ns */
-    double time_ns;   /* of the vertex that it touches */
+    double time_ns;   /* time of the vertex that it touches */
 };
 
 struct lines {
@@ -156,8 +156,8 @@ static double grows_up_to(const struct frame *frame, double rate)
     return lo;
 }
 
-/* Returns the drift with the longest round trip, in the middle of those for which it is nearly the
-   longest, as both lines touch messages of about the same time. */
+/* Returns the drift with the longest round trip: the middle of those for which it is nearly the
+   longest, since both lines then touch messages of about the same time. */
 static double best_drift(const struct frame *frame)
 {
     return (grows_up_to(frame, CLOSE_NS) + grows_up_to(frame, -CLOSE_NS)) / 2.0;
@@ -180,7 +180,7 @@ static double tolerance_of(double round_trip_ns)
     return TOLERANCE_SHARE * fmax(0.0, round_trip_ns) + TOLERANCE_NS;
 }
 
-/* Returns the time of an exchange, from the frame's origin on. */
+/* Returns the time of an exchange, relative to the frame's origin. */
 static double time_of(const struct frame *frame, size_t i)
 {
     return (double)(frame->exchanges[i].there.timestamps[0].arrived_ns - frame->at_ns);
@@ -237,7 +237,7 @@ struct bc_clock_model bc_clock_model_fit(const struct bc_exchange *exchanges, si
     const double ahead_ns = bc_median(good.ahead_ns, good.count); /* sorts */
     const double max_distance_ns =
         fmax(ahead_ns - good.ahead_ns[0], good.ahead_ns[good.count - 1] - ahead_ns);
-    /* The estimated error of the drift: from the distances of good exchanges where these span some
+    /* The estimated error of the drift: from the distances of good exchanges if these span some
        time, else half the range of drifts with about the same round trip. */
     if (good.span_ns > CLOSE_NS)
         quality->growth = 2.0 * max_distance_ns / good.span_ns;
@@ -276,7 +276,7 @@ struct bc_clock_bound bc_clock_model_bound(const struct bc_exchange *exchanges, 
         .between = fmin(rate, BC_RATE_CHANGE),
         .outside = rate,
     };
-    /* Both maxima tell how much the rates differ at most, which then makes the maxima smaller. */
+    /* Both maxima bound the difference of the rates, which then makes the maxima smaller. */
     for (int i = 0; i < 2; i++) {
         bound.first_error_ns = max_error(frame, model->drift, ahead_ns, first_ns, bound.outside);
         bound.last_error_ns = max_error(frame, model->drift, ahead_ns, 0.0, bound.outside);

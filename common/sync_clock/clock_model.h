@@ -10,7 +10,7 @@
  *     back:   arrived (reference) - sent (other)  =  delay - ahead
  *
  * Disturbances only make a delay longer. So the apparent delays over time have a lower hull, which
- * is the undisturbed delay, with opposite slopes there and back where one clock runs faster. For a
+ * is the undisturbed delay, with opposite slopes there and back if one clock runs faster. For a
  * drift, a line with that slope supports each hull from below; the sum of both lines' heights is
  * the undisturbed round trip. The model is the drift for which the round trip is longest, and an
  * offset halfway between both lines, as the minimum delays of both directions are equal. It is
@@ -55,7 +55,7 @@ struct bc_hull {
     struct bc_timestamps timestamps[BC_HULL_MAX];
 };
 
-/* Finds the lower convex hull of messages in the order in which they were sent: the vertices at
+/* Finds the lower convex hull of messages in the order in which they were sent: the vertices on
    which a line can rest whose slope is a possible drift. Of more than BC_HULL_MAX vertices it keeps
    those nearest to the minimum delay. Works in place on `timestamps`. */
 void bc_hull_find(struct bc_timestamps *timestamps, size_t count, struct bc_hull *hull);
@@ -81,14 +81,14 @@ struct bc_clock_model_quality {
     double growth; /* of that error, per nanosecond */
 };
 
-/* Returns the model of `count` exchanges, 1 to BC_EXCHANGES_MAX, in the order in time. */
+/* Returns the model of `count` exchanges, 1 to BC_EXCHANGES_MAX, in ascending order of time. */
 #define BC_EXCHANGES_MAX 96
 struct bc_clock_model bc_clock_model_fit(const struct bc_exchange *exchanges, size_t count,
                                          struct bc_clock_model_quality *quality);
 
 /* The maximum error of a model, even if messages took no time one way. Clocks with constant rates
    run apart along a line: so between two moments the error lies within the line between the maxima
-   there, and outside within its continuation. */
+   at these moments, and outside within its continuation. */
 struct bc_clock_bound {
     int64_t first_ns, last_ns; /* the oldest and the newest exchange, on the other clock */
     double first_error_ns, last_error_ns; /* maximum error there */

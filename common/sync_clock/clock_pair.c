@@ -6,7 +6,7 @@
 #include <math.h>
 #include <sched.h>
 
-/* Messages of a run in each direction, and round trips of a run that is not slow, at least. */
+/* Maximum messages of a run in each direction; minimum round trips of a run that isn't slow. */
 enum { ROUNDS_MAX = BC_PAIR_ROUNDS_MAX, ROUNDS_MIN = 10 };
 
 /* In oversubscribed jobs a rank looks for a message LOOKS times before it yields its processor, and
@@ -14,10 +14,10 @@ enum { ROUNDS_MAX = BC_PAIR_ROUNDS_MAX, ROUNDS_MIN = 10 };
    while two that share one may keep sharing it. */
 enum { LOOKS = 2000, NAP_NS = 50000 };
 
-/* A run that takes longer than its time, and than ROUNDS_MIN round trips, by SLOW_S may be one of
-   ranks that share a processor, in any job: it doesn't count, and in later runs the pair does the
-   same, with fewer looks. After PAIR_MAX_S slow runs count, and the pair makes no more than
-   RUNS_MIN. */
+/* A run that exceeds its time, and the time of ROUNDS_MIN round trips, by SLOW_S may be one of
+   ranks that share a processor, in any job: it is discarded, and in later runs the pair also yields
+   and sleeps, after fewer looks. After PAIR_MAX_S slow runs are kept, and the pair makes no more
+   than RUNS_MIN. */
 #define SLOW_S 2e-3
 /* Round trips that take longer wait for a processor, not for the network. */
 #define LINK_ROUND_MAX_S 1e-3
@@ -26,7 +26,7 @@ enum { LOOKS_FEW = 50, RUNS_MIN = 2 };
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* Of all messages: between two ranks they come in a known order. */
+/* One tag for all messages: between two ranks they come in a known order. */
 enum { TAG = 0 };
 
 static void wait_for(const struct bc_clock_pair *pair, MPI_Request *request)

@@ -15,8 +15,8 @@
 /* A model is fitted to at least EXCHANGES_MIN exchanges. */
 enum { RUNS = BC_PAIR_RUNS, EXCHANGES_MIN = 2 * RUNS };
 
-/* The time of a pair, unless the time for all pairs makes it shorter; and its time in an update. It
-   is enough for a thousand round trips within a node, and hundreds between nodes. */
+/* Time of a pair, unless the time for all pairs makes it shorter, and its time in an update: enough
+   for a thousand round trips within a node, and for hundreds between nodes. */
 #define PAIR_S 0.02
 #define UPDATE_PAIR_S 0.005
 #define PAIR_MIN_S 0.001
@@ -42,7 +42,7 @@ struct bc_global_clock {
     struct bc_clock_pair pair;
     unsigned options;
     bool one_clock; /* compared with a rank of its node whose clock it seems to read */
-    struct bc_exchange exchanges[BC_EXCHANGES_MAX]; /* with that rank, in order */
+    struct bc_exchange exchanges[BC_EXCHANGES_MAX]; /* with that rank, in ascending order of time */
     size_t count;
     size_t consistent; /* the newest exchanges, to which the model is fitted */
     struct known known;
@@ -52,7 +52,7 @@ struct bc_global_clock {
 
 /* ---- trees ----------------------------------------------------------------------------------- */
 
-/* The number of pairs of a step in a tree of this size. */
+/* Returns the number of pairs of a step in a tree of this size. */
 static int pair_count(int size, int step) { return size - step < step ? size - step : step; }
 
 /* Returns the number of turns in which all pairs of a tree measure. */
@@ -86,7 +86,7 @@ static void measure_pair(struct bc_global_clock *clock, const struct bc_clock_tr
                                     clock->exchanges + clock->count);
 }
 
-/* Measures the pairs from `first` up to `end`. */
+/* Measures the pairs `first` to `end` - 1. */
 static void take_turn(struct bc_global_clock *clock, const struct bc_clock_tree *tree, int step,
                       int first, int end, double seconds)
 {

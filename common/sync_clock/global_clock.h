@@ -6,8 +6,8 @@
  * tree from rank 0, and the ranks of each node form one from their leader. In step 1, 2, 4 ... of a
  * tree rank r + step is compared with rank r, for all r < step. So finding them takes O(log P)
  * steps, in each of which pairs of ranks measure at the same time, and the models along the way to
- * rank 0 are chained. All pairs measure once and, unless all ranks read one clock, again
- * after a common wait, which gives the drift. Each later update makes the measured time longer.
+ * rank 0 are chained. All pairs measure once and, unless all ranks read one clock, again after a
+ * common wait, which gives the drift. Each later update makes the measured time longer.
  *
  * Source: the hierarchy, the drift and the chaining are those of Hunold and Carpen-Amarie,
  * "Hierarchical Clock Synchronization in MPI", CLUSTER 2018. There, as in their ReproMPI, the two
@@ -17,9 +17,9 @@
  * Ranks of a node mostly read one clock, and then use their leader's model. Each measurement checks
  * that: no message may have arrived before it was sent, in either direction.
  *
- * In oversubscribed jobs the pairs of a node measure in groups, with two processors a pair, and all
- * other pairs sleep. In any job a disturbed pair measures again. Messages are sent
- * with PMPI_ functions, so interposers don't see them.
+ * In oversubscribed jobs the pairs of a node measure in groups, with two processors per pair, and
+ * all other pairs sleep. In any job a disturbed pair measures again. Messages are sent with PMPI_
+ * functions, so interposers don't see them.
  */
 #pragma once
 
@@ -47,14 +47,14 @@ enum {
 };
 
 /* Measures the clocks against each other for about `seconds` (0.1 to 2), mostly waiting. On crowded
-   nodes each pair takes some 10 ms more, at most 0.1 s. 0: without waiting, for a clock whose drift
-   an update will find. The clock must have been selected, and must stay. Collective over
-   MPI_COMM_WORLD, which `job` describes, with the same arguments on all ranks. */
+   nodes each pair takes some 10 ms more, at most 0.1 s. With 0 seconds it doesn't wait: for a clock
+   whose drift an update will find. The clock must be selected before and never change. Collective
+   over MPI_COMM_WORLD, which `job` describes, with the same arguments on all ranks. */
 struct bc_global_clock *bc_global_clock_create(const struct bc_job *job, double seconds,
                                                unsigned options);
 
-/* Measures again, in some milliseconds a step of the tree, and fits the models to all measurements
-   so far, as long as the clocks' rates have stayed the same. Collective. */
+/* Measures again, in some milliseconds per step of the tree, and fits the models to all
+   measurements so far, as long as the clocks' rates have stayed the same. Collective. */
 void bc_global_clock_update(struct bc_global_clock *clock);
 
 /* Frees the clock's two communicators until bc_global_clock_connect makes new ones, before the next

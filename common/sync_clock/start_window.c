@@ -23,7 +23,7 @@
 #define LATE_CLOCKS 4.0
 
 /* No start is farther away than this, unless a clock was set, or stood still with its machine;
-   smaller steps show with the next update only. */
+   smaller steps are noticed only by the next update. */
 #define WAIT_MAX_NS 100000000
 
 /* A rank that shares its processor yields it until this long before the start. */
@@ -125,7 +125,7 @@ static void spin_until_start(const struct bc_start_window *window)
 {
     const int64_t start_ns = window->start_ns;
     int64_t last_ns = 0;
-    int readings = 0; /* in a row that showed the same */
+    int readings = 0; /* successive readings that showed the same time */
     for (;;) {
         const int64_t now_ns = bc_now_ns();
         if (now_ns >= start_ns)

@@ -32,7 +32,7 @@ struct bc_window_counts {
 struct bc_start_window *bc_start_window_create(const struct bc_job *job,
                                                const struct bc_clock_cost *cost, double seconds);
 
-/* Does nothing with NULL. Collective. */
+/* Frees the window; does nothing with NULL. Collective. */
 void bc_start_window_destroy(struct bc_start_window *window);
 
 /* Returns on all ranks at the same time, if each has a processor. From time to time it measures the

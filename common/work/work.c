@@ -16,7 +16,7 @@ static double time_work_ns(uint64_t units)
 #define LONG_NS 10e3
 #define LONG_TO_SHORT 10
 
-/* The time when nothing interrupts: the 25th percentile. Sorts. */
+/* Returns the time of an uninterrupted run: the 25th percentile. Sorts the values. */
 static double undisturbed(double *values, size_t count)
 {
     bc_sort(values, count);

@@ -1,5 +1,5 @@
 /*
- * Flags of a monitor's handle, in the order of reports, also words of MPIRT_MONITOR.
+ * Flags of a monitor's handle, in the order of reports. They are also words of MPIRT_MONITOR.
  */
 #pragma once
 

@@ -30,13 +30,13 @@
  * start and end are those of their calls. A communicator's span reaches from its first start, which
  * may be a receive's, to its last end.
  *
- * Timeouts count for all operations, although the proposal requires them for point-to-point only.
- * Workload (8.3.2.2): messages count where they are sent, those of one-sided operations at their
- * origin. Messages inside collectives and to MPI_PROC_NULL don't count. Other software services
- * (8.3.3): counts of the whole process, not only for MPI.
+ * Timeouts are counted for all operations, although the proposal requires them for point-to-point
+ * only. Workload (8.3.2.2): messages are counted where they are sent, those of one-sided operations
+ * at their origin. Messages inside collectives and to MPI_PROC_NULL are not counted. Other software
+ * services (8.3.3): counts of the whole process, not only for MPI.
  *
- * Not monitored: programs that use sessions only; of dynamic processes, anything except the time
- * and the communicators that they make.
+ * Not monitored: programs that use only sessions. Of dynamic processes, only the time and the
+ * communicators that they make are monitored.
  *
  * Errors: every function returns MPIX_MONITOR_SUCCESS or a code below. A function that fails
  * changes nothing, except that MPIX_End_monitor ends a snapshot even if the report fails
@@ -69,7 +69,7 @@ enum {
     MPIX_MONITOR_ERR_REQUEST,  /* this request was never started, or its rows are no longer kept */
     MPIX_MONITOR_ERR_ENDED,    /* it has ended already */
     MPIX_MONITOR_ERR_ACTIVE,   /* it has not ended yet */
-    MPIX_MONITOR_ERR_HANDLE,   /* it was started with another handle */
+    MPIX_MONITOR_ERR_HANDLE,   /* it was started with a different handle */
     MPIX_MONITOR_ERR_LIMIT,    /* MPIX_MONITOR_ACTIVE_MAX snapshots are active */
     MPIX_MONITOR_ERR_MEMORY,   /* not enough memory */
     MPIX_MONITOR_ERR_OUTPUT,   /* the report could not be written in full */
@@ -81,8 +81,8 @@ enum {
 
 /* The monitorhandle: the flags of a snapshot, off by default and again after MPIX_End_monitor. */
 typedef struct MPIX_Monitor {
-    int profile;  /* master switch: has no effect without one of the next eight flags, nor they
-                     without it; a warning reports both */
+    int profile;  /* master switch: no effect without one of the next eight flags, which have none
+                     without it; a warning reports either case */
     int other;    /* services of the operating system and of the MPI library (MPI_T) */
     int pttopt;   /* point-to-point and one-sided operations, by function */
     int coll;     /* collective operations, by function */
@@ -103,22 +103,22 @@ typedef struct MPIX_Monitor {
         0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, MPIX_MONITOR_LARGE_BYTES, 0.0                             \
     }
 
-/* Stands for a snapshot. Set by MPIX_Start_monitor; may be copied. */
+/* Identifies a snapshot. Set by MPIX_Start_monitor; may be copied. */
 typedef struct MPIX_Monitor_request {
     int64_t serial;
 } MPIX_Monitor_request;
 
 /* Starts a snapshot. Local. `handle` must stay until the end. `f` receives the report of rank 0,
    and must stay open until the end: NULL on all ranks of MPI_COMM_WORLD or on none. If the start
-   fails on a rank, the others must not end their snapshots with a report. If a handle without `f`
-   monitors nothing, rank 0 reports that on stderr, once per job. */
+   fails on a rank, the others must not end their snapshots with a report. If a handle monitors
+   nothing and `f` is NULL, rank 0 reports that on stderr, once per job. */
 int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE *f);
 
 /* Ends the snapshot and resets its handle to the defaults. With an `f`, writes the report of all
-   ranks to rank 0's `f` and flushes it: collective over MPI_COMM_WORLD. Without one local. */
+   ranks to rank 0's `f` and flushes it: collective over MPI_COMM_WORLD. Local without an `f`. */
 int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle);
 
-/* Stands for a missing count or rank; missing times are NAN. */
+/* Value of a missing count or rank; missing times are NAN. */
 #define MPIX_MONITOR_NA (-1)
 
 /* A row of a report. monitor/README.md defines each field, as a column of the same name. */
@@ -159,15 +159,15 @@ int MPIX_Get_monitor(const MPIX_Monitor_request *request, MPIX_Monitor_row *rows
 enum {
     MPIX_MONITOR_WARNING_OFF = 1,   /* flags are on, but profile is not: no rows */
     MPIX_MONITOR_WARNING_NOTHING,   /* profile is on, but no other flag: no rows */
-    MPIX_MONITOR_WARNING_UNTRACKED, /* operations count as calls, not as completed */
+    MPIX_MONITOR_WARNING_UNTRACKED, /* operations are counted as calls, not as completed */
     MPIX_MONITOR_WARNING_UNTOLD,    /* one-sided operations may be timeouts */
     MPIX_MONITOR_WARNING_UNKNOWN,   /* windows or persistent requests, not freed before, found no
                                        room */
-    MPIX_MONITOR_WARNING_UNPLACED,  /* operations count for no communicator of theirs */
+    MPIX_MONITOR_WARNING_UNPLACED,  /* operations are not counted for their communicators */
     MPIX_MONITOR_WARNING_SERVICES,  /* other: what can't be collected, and why */
     MPIX_MONITOR_WARNING_UNSIZED,   /* operations are in no row of their size */
     MPIX_MONITOR_WARNING_UNKEPT,    /* waiting in some collective calls is not known */
-    MPIX_MONITOR_WARNING_CLOCK,     /* clock means nothing here; clocks were compared once only */
+    MPIX_MONITOR_WARNING_CLOCK,     /* clock has no effect here; clocks were compared only once */
     MPIX_MONITOR_WARNING_ROOTED     /* waiting in some rooted collective calls is not known */
 };
 

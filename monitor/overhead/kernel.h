@@ -15,8 +15,8 @@ struct monitor_bench {
     double value, sum;
     MPI_Win window;                          /* in an epoch of MPI_Win_lock_all */
     MPI_Request persistent;                  /* a send */
-    MPI_Request never;                       /* a receive that nothing is sent to */
-    MPI_Request of_waitany[MONITOR_WAITANY]; /* all but the last never complete */
+    MPI_Request never;                       /* a receive without a matching send */
+    MPI_Request of_waitany[MONITOR_WAITANY]; /* only the last one completes */
     MPI_Status *no_statuses; /* MPI_STATUSES_IGNORE; gcc warns of MPICH's constant, which it takes
                                 for an array of size 0 */
 };
@@ -29,8 +29,8 @@ void monitor_bench_destroy(struct monitor_bench *bench);
 typedef int64_t monitor_loop_fn(struct monitor_bench *bench, int64_t repetitions);
 
 /* A kind of call. Both loops make the same calls. Those in `name` go through the wrappers in one
-   loop and directly to MPI in the other; what else a repetition needs, such as the receive of what
-   is sent, goes directly in both. */
+   loop and directly to MPI in the other; other calls that a repetition needs, such as the receive
+   of a sent message, are direct in both. */
 struct monitor_call {
     const char *name; /* the calls of a repetition that differ */
     monitor_loop_fn *monitored, *direct;
@@ -44,10 +44,10 @@ int64_t monitor_loop(struct monitor_bench *bench, monitor_loop_fn *loop, int64_t
  * Times both loops of a call alternately. Stores the time of all repetitions in ns: ns[0]
  * monitored, ns[1] direct.
  *
- * The order is monitored, direct, direct, monitored, after a monitored loop that doesn't count. So
- * the two loops behind a value have the same mean position, and each kind of loop follows its own
- * kind once and the other kind once. Drift, a slow first loop, and what a loop leaves behind for
- * the next one cancel in the difference.
+ * The order is monitored, direct, direct, monitored, after a monitored loop that is discarded. So
+ * the loops of both kinds have the same mean position, and each kind of loop follows its own kind
+ * once and the other kind once. Drift, a slow first loop, and what a loop leaves behind for the
+ * next one cancel in the difference.
  */
 void monitor_take(struct monitor_bench *bench, const struct monitor_call *call, int64_t repetitions,
                   double ns[2]);

@@ -1,21 +1,20 @@
 /*
- * Nanoseconds that libmpirtmon adds to a call of MPI, while no snapshot is active (off) and in one
- * that monitors everything (on).
+ * Nanoseconds that libmpirtmon adds to a call of MPI, while no snapshot is active (off), and while
+ * one monitors everything (on).
  *
  * Timed region: in one process, which sends messages to itself, loops of calls through the
- * monitor's wrappers (MPI_Isend) and loops of the same calls directly (PMPI_Isend), by two readings
- * of the clock each (kernel_loops.h). A sample is the time per repetition, of each loop. A round
- * runs the loops alternately (monitor_take in kernel.h), so drift cancels in their difference.
+ * monitor's wrappers (MPI_Isend) and loops of the same calls directly (PMPI_Isend), each between
+ * two readings of the clock (kernel_loops.h). A sample is the time per repetition of each loop. A
+ * round runs the loops alternately (monitor_take), so drift cancels in their difference.
  *
  * When and how often: all rows are visited alternately. The first visit of a row chooses the
  * repetitions so that a monitored loop takes 10 us: long compared with a reading of the clock, and
  * seldom interrupted. A row with mode "on" starts its snapshot before its loops and ends it after
- * them. A row has six visits, or up to twelve if it is not precise and time is left (14 s a run). A
- * visit ends when the median of the difference is known to 2 % (--precision), or when its time is
+ * them. A row has six visits, or up to twelve if it is not precise and time is left (14 s per run).
+ * A visit ends when the median of the difference is known to 2 % (--precision), or when its time is
  * up.
  *
- * Written: a line a row after its last visit (columns.c), with both times and their
- * difference.
+ * Written: one line per row after its last visit (columns.c), with both times and their difference.
  */
 #include "common/measure/rounds.h"
 #include "common/mpi/mpi_check.h"
@@ -24,11 +23,11 @@
 #include "monitor/overhead/columns.h"
 #include "monitor/overhead/kernel.h"
 
-/* A monitored loop takes about this long: long against the clock, and seldom interrupted. */
+/* A monitored loop takes about this long: long compared with the clock, and seldom interrupted. */
 #define LOOP_NS 10000.0
 #define REPETITIONS_MAX 65536
 
-/* The snapshot's timeout: no call takes as long, but the monitor has to look. */
+/* The snapshot's timeout: no call takes that long, but the monitor has to check each. */
 #define TIMEOUT_US 1e6
 
 struct monitor_overhead {

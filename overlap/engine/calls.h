@@ -26,7 +26,7 @@ struct overlap_calls_search {
     double tolerance_ns; /* exposed times within this are equally good */
     int64_t next;        /* the number to try next */
     bool done;
-    struct overlap_calls_trial tried[OVERLAP_CALLS_TRIED_MAX]; /* by rising number */
+    struct overlap_calls_trial tried[OVERLAP_CALLS_TRIED_MAX]; /* in ascending order of calls */
     int count;
     bool refining; /* numbers between trials are tried */
 };
@@ -40,6 +40,6 @@ void overlap_calls_report(struct overlap_calls_search *search, double exposed_ns
    order. */
 bool overlap_calls_is_close(const struct overlap_calls_search *search, int i, double within_ns);
 
-/* Returns the smallest number whose exposed time is within the tolerance of the min; 0 without
-   trials. */
+/* Returns the smallest number whose exposed time is within the tolerance of the min; 0 if there are
+   no trials. */
 int64_t overlap_calls_best(const struct overlap_calls_search *search);

@@ -40,7 +40,7 @@ struct overlap_quantiles overlap_quantiles_of(const struct bc_samples *own, size
     return overlap_quantiles_of_both(own, first, end, quantity, 0.0, quantity);
 }
 
-/* ---- how much work fits ---------------------------------------------------------------------- */
+/* ---- work that fits -------------------------------------------------------------------------- */
 
 struct overlap_estimates overlap_estimate_own(const struct bc_samples *own, size_t first,
                                               size_t end)
@@ -53,7 +53,7 @@ struct overlap_estimates overlap_estimate_own(const struct bc_samples *own, size
     const struct overlap_quantiles alone = overlap_quantiles_of(own, first, end, OVERLAP_OWN_ALONE);
     const struct overlap_quantiles total =
         overlap_quantiles_of_both(own, first, end, OVERLAP_OWN_BESIDE, 1.0, OVERLAP_OWN_INSIDE);
-    /* Taken from the work by the library. */
+    /* Time taken from the work by the library. */
     const double taken_ns = inside.least_ns - alone.least_ns;
     const double other_taken_ns = inside.undisturbed_ns - alone.undisturbed_ns;
     return (struct overlap_estimates){

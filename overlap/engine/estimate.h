@@ -8,15 +8,15 @@
  *
  * Start, work and finish are timed separately, so an interruption of the work only makes the work
  * longer. If the library itself takes time from the work (a progress thread), the work takes longer
- * inside the operation than alone, and the difference counts as exposed.
+ * inside the operation than alone, and the difference is exposed time.
  *
  * Reference and exposed time are lower quartiles of a rank's rounds: interruptions don't move them
  * while a quarter of the rounds are undisturbed. The time that the library takes is a small
  * difference of long times, formed from 5 % quantiles. The overlap is computed again with both
  * quantiles exchanged, and the difference widens its interval.
  *
- * The slowest rank's estimates are taken once a visit: under noise, a max over ranks in each round
- * would grow with the number of ranks.
+ * The slowest rank's estimates are taken once per visit: under noise, a max over ranks in each
+ * round would grow with the number of ranks.
  */
 #pragma once
 
@@ -24,10 +24,10 @@
 
 /* A rank's own values of a round, in ns. */
 enum overlap_own_quantity {
-    OVERLAP_OWN_PLAIN,  /* start and finish alone; with plenty of work the blocking counterpart */
+    OVERLAP_OWN_PLAIN,  /* start and finish alone; with --plenty of work the blocking counterpart */
     OVERLAP_OWN_BESIDE, /* start and finish around the work, and calls between its parts, without
                            the work */
-    OVERLAP_OWN_INSIDE, /* the work there */
+    OVERLAP_OWN_INSIDE, /* the work inside the operation */
     OVERLAP_OWN_ALONE,  /* the work alone */
     OVERLAP_OWN_QUANTITIES
 };
@@ -53,7 +53,7 @@ enum overlap_estimated {
     OVERLAP_EST_TOTAL,     /* start, work and finish */
     OVERLAP_EST_EXPOSED,   /* start and finish, and the time that the library took from the work */
     OVERLAP_EST_ALONE,     /* the work alone */
-    OVERLAP_EST_OTHER_REFERENCE, /* both by exchanged quantiles */
+    OVERLAP_EST_OTHER_REFERENCE, /* reference and exposed time by exchanged quantiles */
     OVERLAP_EST_OTHER_EXPOSED,
     OVERLAP_ESTIMATED
 };

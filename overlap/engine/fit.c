@@ -7,7 +7,7 @@
 
 /* ---- the search ------------------------------------------------------------------------------ */
 
-/* Exceeds a bisection to one part in a million with contradictions. */
+/* Exceeds the trials of a bisection to one part in a million, contradictions included. */
 #define TRIALS_MAX 200
 
 double overlap_search_tolerance(const struct overlap_search *search, double work_ns)
@@ -51,14 +51,14 @@ static void raise_unbounded(struct overlap_search *search)
         search->next_ns = search->reference_ns;
         return;
     }
-    /* Twice as far above each time. */
+    /* Doubles the distance above the reference each time. */
     const double above_ns = fmax(0.0, search->fits_ns - search->reference_ns);
     search->next_ns =
         search->reference_ns + 2.0 * above_ns + overlap_search_tolerance(search, search->fits_ns);
     search->done = search->fits_ns >= 2.0 * search->reference_ns;
 }
 
-/* Between the bounds: beside the predicted knee, or halfway. */
+/* Returns an amount between the bounds: next to the predicted knee, or halfway. */
 static double next_between(struct overlap_search *search)
 {
     const double width = search->exceeds_ns - search->fits_ns;

@@ -46,9 +46,9 @@ struct overlap_search {
     bool done;
     bool converged; /* done because the bracket is narrow enough */
 
-    double fits_ns;       /* 0 needs no trial */
-    double fits_slack_ns; /* by how much it may exceed the knee; NAN: no interval */
-    double exceeds_ns;    /* INFINITY: none yet */
+    double fits_ns;       /* largest amount that fits; 0 needs no trial */
+    double fits_slack_ns; /* maximum excess over the knee; NAN: no interval */
+    double exceeds_ns;    /* smallest amount that doesn't fit; INFINITY: none yet */
     bool exceeds_is_sure; /* the trial of exceeds_ns had an interval */
     double knee_ns;       /* predicted by a trial that exceeded; NAN: none has */
     double knee_hi_ns;    /* its upper end */

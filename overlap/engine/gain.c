@@ -31,7 +31,7 @@ static double percent_of(double ns, double blocking_ns)
     return blocking_ns > 0.0 ? 100.0 * ns / blocking_ns : 0.0;
 }
 
-/* True if the clock saw the blocking counterpart in each visit. */
+/* True if the blocking counterpart was long enough for the clock in each visit. */
 static bool has_percentages(const struct bc_samples *visits)
 {
     for (size_t i = 0; i < visits->count; i++)
@@ -101,7 +101,7 @@ struct overlap_gain overlap_gain_of_visits(const struct bc_samples *visits,
     struct overlap_gain gain = {summary[BLOCKING], summary[EXPOSED], summary[GAIN],
                                 summary[GAIN_PCT]};
     const double blocking_ns = gain.blocking.value;
-    /* A time that the clock can't see is 0, not less. */
+    /* A time below the clock's resolution is 0, not negative. */
     gain.exposed.value = fmax(0.0, gain.exposed.value);
     gain.gain.value = blocking_ns - gain.exposed.value;
     gain.gain_pct.value = percent_of(gain.gain.value, blocking_ns);

@@ -23,7 +23,7 @@ enum overlap_gain_estimated {
 void overlap_gain_own(const struct bc_samples *own, size_t first, size_t end,
                       double estimates_ns[OVERLAP_GAIN_ESTIMATED]);
 
-/* A row's gain. Times in ns; NAN without the blocking counterpart. */
+/* A row's gain. Times in ns; NAN if there is no blocking counterpart. */
 struct overlap_gain {
     struct bc_summary blocking, exposed;
     struct bc_summary gain;     /* blocking - exposed */

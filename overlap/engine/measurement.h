@@ -9,7 +9,7 @@
 
 #include <math.h>
 
-/* Samples and results count on rank 0. */
+/* Samples and results are significant on rank 0. */
 struct overlap_measurement {
     struct overlap_state *overlap;
     const struct overlap_parameters *parameters;
@@ -68,8 +68,8 @@ static inline struct bc_plan overlap_plan_of(const struct overlap_measurement *m
 /* ---- test_calls.c: the number of calls of MPI_Test with the min exposed time ------------------
  */
 
-/* Tries numbers until the search ends, or until deadline_s. Collective; `search` counts on rank
-   0. */
+/* Tries numbers until the search ends, or until deadline_s. Collective; `search` is significant on
+   rank 0. */
 void overlap_search_calls(struct overlap_measurement *m, double deadline_s,
                           struct overlap_calls_search *search);
 

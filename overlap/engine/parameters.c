@@ -84,7 +84,6 @@ static void take_sizes(struct overlap_parameters *p, const struct bc_size_list *
     }
 }
 
-/* Reads the sizes, if there are any. */
 static bool read_sizes(struct overlap_parameters *p, struct bc_error *error)
 {
     struct bc_size_list list = {0};

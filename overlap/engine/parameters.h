@@ -33,7 +33,7 @@ struct overlap_parameters {
 
     int form;                    /* enum op_form, or OP_FORMS: all */
     const char *test_calls_text; /* numbers, or `auto` */
-    double plenty;               /* of work, in reference times */
+    double plenty;               /* plenty of work, in reference times */
     double threshold_pct;
     bool no_blocking;
     struct bc_memory_options memory;

@@ -9,8 +9,8 @@
  *                  plenty of work, and blocking, for the gain (gain.h); and with several amounts of
  *                  work, of which the row prints the largest that fits (fit.h)
  *
- * The first visit of a row has all phases, later visits have the answer, under the mean also
- * phase 1.
+ * The first visit of a row has all phases. Later visits have only the answer, and under the mean
+ * also phase 1.
  */
 #include "overlap/engine/phases.h"
 
@@ -31,7 +31,7 @@ static void measure_reference(struct overlap_measurement *m, double seconds)
     m->row->reference_ns = fmax(0.0, m->reference.value);
 }
 
-/* ---- phases 2 to 4: about how much work fits ------------------------------------------------- */
+/* ---- phases 2 to 4: search for the work that fits -------------------------------------------- */
 
 /* Max share of a trial in the search's time: enough for difficult searches. */
 #define TRIAL_SHARE (1.0 / 12.0)
@@ -79,7 +79,7 @@ static double begin_search(struct overlap_measurement *m, double seconds)
     return deadline_s;
 }
 
-/* Gives all ranks the next amount of work, at least one. False: the search has ended.
+/* Gives all ranks the next amount of work, at least one. Returns false if the search has ended.
    Collective. */
 static bool choose_trial(struct overlap_measurement *m, double deadline_s)
 {
@@ -204,9 +204,9 @@ static void search_by_mean(struct overlap_measurement *m, double seconds)
 
 /* ---- the answer: amounts of work ------------------------------------------------------------- */
 
-/* Rounds after which the margin is doubled unless the work surely makes the operation longer by
-   half of it: few, and then not surely, if the rounds would take more than BEYOND_SHARE of the
-   visit's time. */
+/* After BEYOND_ROUNDS rounds the margin is doubled, unless the work surely makes the operation
+   longer by half of it. If these rounds would take more than BEYOND_SHARE of the visit's time,
+   BEYOND_ROUNDS_FEW are taken, and the work need not surely do so. */
 #define BEYOND_ROUNDS 16
 #define BEYOND_ROUNDS_FEW 8
 #define BEYOND_SHARE 0.1
@@ -220,7 +220,7 @@ static void choose_answer_work(struct overlap_measurement *m)
 /* Raises the work until it surely doesn't fit: a disturbed search ends far below the knee. */
 static void choose_more_than_fits(struct overlap_measurement *m)
 {
-    enum { OPERATIONS = 4 }; /* of a round, about */
+    enum { OPERATIONS = 4 }; /* approximate number in a round */
     struct overlap_row *const row = m->row;
     const double all_s = BEYOND_ROUNDS * OPERATIONS * row->reference_ns * 1e-9;
     const bool few = overlap_of_root(all_s >= BEYOND_SHARE * overlap_seconds_left(m)) != 0;
@@ -301,7 +301,7 @@ static void answer_robustly(const struct overlap_measurement *m)
 {
     struct overlap_row *const row = m->row;
     const size_t count = m->x.own.count;
-    /* The visit has no rounds after --max-samples, or without time. */
+    /* The visit has no rounds if --max-samples is reached or no time is left. */
     if (count == 0)
         return;
     struct overlap_estimates estimates = overlap_slowest_estimates(m->run, &m->x, 0, count);

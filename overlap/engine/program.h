@@ -1,5 +1,5 @@
 /*
- * The overlap suite. Each operation is a file beside this folder, which names the operation
+ * The overlap suite. Each operation is a file in the folder above, which names the operation
  * (OVERLAP_OPERATION: a file in common/operations/) and has its main(). The method is in this
  * folder.
  */

@@ -10,7 +10,7 @@
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* Roles are of the data-driven model, whose sizes are the same in every launch. */
+/* Roles in the data-driven model, whose sizes are the same in every launch. */
 static const struct bc_column columns[] = {
     BC_COLUMN("collective", BC_RUN_KEY, 0, overlap_result, collective),
     BC_COLUMN("model", BC_RUN_KEY, 0, overlap_result, model),
@@ -128,8 +128,8 @@ void overlap_open(struct overlap_state *overlap, struct bc_run *run)
 
 /* ---- the MPI library's progress -------------------------------------------------------------- */
 
-/* Shares hidden under work without calls by a library with asynchronous progress, or with some; and
-   points hidden in addition with calls by a library that makes progress in calls. */
+/* Minimum shares of an operation that work without calls hides if the library has asynchronous
+   progress, or some; and minimum points that calls add if the library makes progress in calls. */
 #define BY_ITSELF_PCT 50.0
 #define SOME_PCT 20.0
 #define IN_CALLS_POINTS 20.0
@@ -221,7 +221,7 @@ static void set_keys(const struct overlap_parameters *p, const struct overlap_ro
     result->size_bytes = row->size_bytes;
 }
 
-/* Dumps the row's samples, of its amounts of work the printed or else the largest. */
+/* Dumps the row's samples, with the printed amount of work or else the largest. */
 static void dump(const struct overlap_state *overlap, const struct overlap_row *row)
 {
     const struct bc_run *const run = overlap->run;

@@ -10,11 +10,11 @@
 
 /* Opens the result of a struct that begins with a struct overlap_result. Up to OVERLAP_OWN_KEYS_MAX
    keys of the program follow test_calls. `main` names the main columns; form and test_calls precede
-   them if they vary. Once a run. */
+   them if they vary. Call it once per run. */
 void overlap_open_result(struct bc_run *run, const struct overlap_state *overlap,
                          const struct bc_column *own_keys, size_t own_count, const char *main);
 
-/* Measures the rate of work, sets overlap->run, and writes notes. After the result is open.
+/* Measures the rate of work, sets overlap->run, and writes notes. Call it after the result is open.
    Collective. */
 void overlap_open(struct overlap_state *overlap, struct bc_run *run);
 

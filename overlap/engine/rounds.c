@@ -19,7 +19,6 @@ static void release(const struct overlap_experiment *x, const struct bc_round *r
         bc_round_start(round);
 }
 
-/* Returns the time of the span. */
 static double ns_of(const struct overlap_experiment *x, const struct bc_round *round, int quantity,
                     struct bc_span span)
 {
@@ -281,8 +280,8 @@ void overlap_answer_rounds(const struct bc_run *run, struct overlap_experiment *
     struct bc_rounds *const rounds = bc_rounds_by_plan(run, &quantities, plan, samples);
     for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
         /* A network's state before an operation affects it: buffers drain, token buckets fill. So
-           the same work alone precedes all operations that are compared; the first work doesn't
-           count. */
+           the same work alone precedes all operations that are compared; the first work is
+           discarded. */
         (void)take_work(x, round, OVERLAP_WORK, x->part_units);
         const double reference_ns =
             overlap_take(x, round, OVERLAP_REFERENCE, OVERLAP_CALL_REFERENCE, 0);
@@ -307,10 +306,9 @@ void overlap_answer_rounds(const struct bc_run *run, struct overlap_experiment *
         bc_round_value(round, OVERLAP_BLOCKING, blocking_ns);
         keep(x, blocking_ns, &plenty, &x->own_plenty);
 
-        /* The amounts come last, the smallest at the end, so that what precedes the reference is an
-           operation with no more work in it than fits: one with plenty would leave buffers emptier
-           for the reference than the reference leaves them for the operation that it is compared
-           with. */
+        /* The amounts come last, in descending order, so the reference follows an operation with no
+           more work than fits. One with plenty of work would leave buffers emptier for the
+           reference than the reference leaves them for the operation that is compared with it. */
         for (int i = 0; i < OVERLAP_AMOUNTS; i++) {
             const int work = OVERLAP_WORK + i, total = OVERLAP_TOTAL + i;
             const uint64_t units = x->amount_part_units[i];

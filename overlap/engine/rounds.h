@@ -1,8 +1,8 @@
 /*
- * Rounds of the method: loops whose lines are the quantities. Each time has new buffers and other
- * data before the operation (--buffers=new, --check), a release of all ranks, the timed region
- * (kernel.h, kernel_device.h), and the data check. Ranks that don't work serve the operation; their
- * times don't count.
+ * Rounds of the method: loops whose lines are the quantities. Each time has new buffers and
+ * different data before the operation (--buffers=new, --check), a release of all ranks, the timed
+ * region (kernel.h, kernel_device.h), and the data check. Ranks that don't work serve the
+ * operation; their times are ignored.
  */
 #pragma once
 
@@ -14,21 +14,21 @@
 /* The operation, the work under it, and its timing on this rank. */
 struct overlap_experiment {
     struct op_instance *operation;
-    struct op_instance *staged;   /* the same in pinned memory; NULL: not timed */
-    struct overlap_worker worker; /* does the work; zeros: the processor */
+    struct op_instance *staged;   /* the same operation in pinned memory; NULL: not timed */
+    struct overlap_worker worker; /* does the work; all zeros: the processor */
     bool blocking;                /* the blocking counterpart is timed, too */
     bool check;
     bool renews;     /* each operation has new buffers */
     bool by_barrier; /* barriers release ranks even if there is a window */
     double clock_ns; /* the cost of a reading on this rank */
 
-    int64_t parts;                     /* of all work; the operation's `between` is between two */
+    int64_t parts;                     /* of all work; `between` is called between two parts */
     uint64_t part_units;               /* in each part of work on trial, or beyond the knee */
     uint64_t plenty_part_units;        /* in each part of plenty of work */
     const uint64_t *amount_part_units; /* in each part of each amount of work */
 
     struct bc_samples own;        /* this rank's times: enum overlap_own_quantity */
-    struct bc_samples own_plenty; /* the same with plenty of work */
+    struct bc_samples own_plenty; /* the same times with plenty of work */
     double kernel_ns;             /* of the last kernel alone, if a device works */
     int64_t wrong;                /* operations with wrong data, on this rank */
 };
@@ -62,7 +62,7 @@ void overlap_counterpart_rounds(const struct bc_run *run, struct overlap_experim
 void overlap_trial_rounds(const struct bc_run *run, struct overlap_experiment *x,
                           const struct bc_plan *plan);
 
-/* Measures all quantities: keeps both. */
+/* Measures all quantities: keeps `own` and own_plenty. */
 void overlap_answer_rounds(const struct bc_run *run, struct overlap_experiment *x,
                            const struct bc_plan *plan, struct bc_samples *samples);
 

@@ -119,8 +119,8 @@ static struct bc_summary summarize_overlap(const struct bc_run *run, const struc
 }
 
 /* Returns the overlap under the mean, as specified: work over reference. Its interval is the
-   search's bracket and a reading of the clock, over the far end of the reference's interval; NAN
-   without intervals of both trials and the reference. */
+   search's bracket and a reading of the clock, over the far end of the reference's interval; NAN if
+   a trial or the reference has no interval. */
 static struct bc_summary overlap_by_mean(const struct bc_run *run, const struct overlap_row *row,
                                          const struct bc_summary *reference, double work_ns)
 {
@@ -181,8 +181,8 @@ static struct overlap_gain summarize_gain(const struct bc_run *run, const struct
 
 /* ---- the row --------------------------------------------------------------------------------- */
 
-/* True if the verdict is clear, or the gain's interval is as narrow as the precision, or twice as
-   wide as its min by the cost of calls. */
+/* True if the verdict is clear, or if the gain's interval is as narrow as the precision or as twice
+   its min width, which comes from the cost of calls. */
 static bool gain_is_precise(const struct overlap_state *overlap, const struct overlap_row *row)
 {
     const struct bc_run *const run = overlap->run;

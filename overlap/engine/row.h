@@ -23,8 +23,8 @@ enum overlap_quantity {
     OVERLAP_QUANTITIES
 };
 
-/* A row; the first three members are set before the first visit. All others except `wrong` count on
-   rank 0 only unless noted. */
+/* A row; the first three members are set before the first visit. All others except `wrong` are
+   significant on rank 0 only, unless noted. */
 struct overlap_row {
     struct op_choice choice;
     int64_t asked_test_calls;          /* or OVERLAP_AUTO */
@@ -73,7 +73,7 @@ struct overlap_result {
     double overlap_pct, overlap_lo_pct, overlap_hi_pct;
     struct overlap_gain gain;
     const char *verdict;
-    int64_t best_test_calls; /* BC_NO_INTEGER without a search */
+    int64_t best_test_calls; /* BC_NO_INTEGER if there was no search */
     struct bc_staged staged;
     struct bc_outcome outcome;
 };
@@ -96,8 +96,8 @@ void overlap_append_answer(const struct overlap_estimates *estimates, struct bc_
 bool overlap_is_beyond(const struct overlap_row *row, double excess_ns, double half_ns);
 
 /* Appends a visit's overlap. If its rounds don't surely show that the work is more than fits, later
-   visits take more work, and the visit counts only as long as no other visit is sure. True if the
-   row has this visit's answer alone. */
+   visits take more work, and this visit is used only until another visit is sure. True if the row
+   has this visit's answer alone. */
 bool overlap_take_answer(const struct bc_run *run, const struct overlap_estimates *estimates,
                          struct overlap_row *row);
 

@@ -164,7 +164,7 @@ static int64_t possible_parts(const struct overlap_parameters *p, double referen
     return units > 0 ? (int64_t)units : 1;
 }
 
-/* Returns variant i of an array; NULL without one. */
+/* Returns variant i of an array, or NULL if there is no array. */
 static const void *variant_at(const void *variants, size_t i, size_t bytes)
 {
     return variants != NULL ? (const char *)variants + i * bytes : NULL;

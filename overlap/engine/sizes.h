@@ -13,10 +13,10 @@ bool overlap_fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
 void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run);
 
 /* Checks that the work can be cut into the parts that --test-calls or overlap->parts_option asks
-   for: under the quickest of the smallest size, of `count` variants (an array of elements of
-   `bytes` bytes, or NULL), or, in the time-driven model, under an operation that takes the cutoff
-   time. If it can't: false with the error set if the user chose it (`user_fixed_it`, on rank 0),
-   else a note follows. */
+   for: under the quickest operation of the smallest size, of `count` variants (an array of elements
+   of `bytes` bytes, or NULL), or, in the time-driven model, under an operation that takes the
+   cutoff time. If it can't, returns false with the error set if the user chose it (`user_fixed_it`,
+   on rank 0); otherwise a note follows. */
 bool overlap_check_cuts(struct overlap_state *overlap, struct bc_run *run, size_t count,
                         const void *variants, size_t bytes, bool user_fixed_it,
                         struct bc_error *error);
@@ -25,8 +25,8 @@ bool overlap_check_cuts(struct overlap_state *overlap, struct bc_run *run, size_
 void overlap_note_fine_cuts(const struct overlap_state *overlap);
 
 /* Finds the size of a time-driven run with this variant. If no size takes the cutoff time, and no
-   option limits the sizes, the run becomes data-driven, with 128, 8,192 and 131,072 elements.
-   Collective; after overlap_check_cuts. */
+   option limits the sizes, the run becomes data-driven, with 128, 8,192 and 131,072 elements. Call
+   it after overlap_check_cuts. Collective. */
 void overlap_find_size(struct overlap_state *overlap, const struct bc_run *run,
                        const void *variant);
 

@@ -33,7 +33,7 @@ struct overlap_state {
     const char *parts_option;     /* the option that sets the number of parts; NULL: --test-calls */
     int64_t max_parts;            /* max parts of that option */
     struct overlap_growth growth; /* of a time-driven run; the same on every rank */
-    bool lacks_size;              /* no size takes the cutoff time, and options limit none */
+    bool lacks_size;              /* no size takes the cutoff time, though none is limited */
     struct overlap_progress progress; /* on rank 0 */
     struct op_space space, stage;     /* of buffers, and of staged buffers */
     struct bc_run *run;

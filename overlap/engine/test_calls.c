@@ -6,12 +6,12 @@
 /* Exposed times within this share of the reference are equally good. */
 #define CALLS_TOLERANCE 0.005
 
-/* Numbers within this share of the reference above the min are tried again, alternately, this
-   often; the median counts. */
+/* Numbers whose exposed time is within this share of the reference above the min are tried again,
+   alternately, CALLS_TRIALS times; their medians are compared. */
 #define CALLS_CLOSE 0.25
 #define CALLS_TRIALS 3
 
-/* Min time of a part of the work between calls, or two readings of the clock. */
+/* Min time of a part of the work between calls, unless two readings of the clock take longer. */
 #define CALLS_PART_NS 100.0
 
 static int64_t max_calls(const struct overlap_measurement *m)

@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-/* Number of runs, of which the quickest counts. */
+/* Number of runs, of which the quickest is used. */
 #define RUNS 10
 
 /* Amounts of work whose difference gives the rate. */

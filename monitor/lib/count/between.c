@@ -7,23 +7,23 @@ struct settled {
 
 enum { NO_OPERATION = UINT8_MAX };
 
-/* State of this thread since its last call, in memory that it has from its start, so reading it
-   takes no call. */
+/* State of this thread since its last call, in memory that exists from its start, so reading it
+   needs no call. */
 static _Thread_local struct {
     uint64_t computing_ticks; /* the computing clock then */
-    int64_t operations;       /* that the call completed, all together */
-    int count;                /* of `settled` */
+    int64_t operations;       /* number of operations that the call completed */
+    int count;                /* entries of `settled` */
     int16_t communicator;     /* of the call, unless its kind is NO_OPERATION */
     uint8_t kind;
     struct settled settled[SETTLED_MAX];
 } between __attribute__((tls_model("initial-exec"))) = {.kind = NO_OPERATION};
 
 uint64_t between_burst = 1;
-static uint64_t joinable_ticks; /* JOINABLE_NS */
+static uint64_t joinable_ticks; /* JOINABLE_NS in ticks */
 
 void between_start(void) { joinable_ticks = (uint64_t)(JOINABLE_NS / ticks_ns()); }
 
-/* Gives the operations of the last call their parts of the computation since. */
+/* Divides the computation since the last call among the operations that it completed. */
 static void count_computation(uint64_t ticks)
 {
     if (between.count == 0)

@@ -20,7 +20,7 @@ struct handle_map communicator_records = HANDLE_MAP(NUMBER_BITS);
 enum { GIVEN_UP = COMMUNICATORS_KNOWN };
 static struct handle_map identities = HANDLE_MAP(IDENTITY_BITS);
 
-/* The lowest ordinal that may be free, by `alike`; 1 where there is none. */
+/* The lowest ordinal that may be free, by `alike`; 1 if there is none. */
 static struct handle_map lowest_ordinals = HANDLE_MAP(IDENTITY_BITS);
 
 enum { NEVER_USED, FREE, LIVE, DYING, FREED }; /* dying: in a call that frees it */
@@ -30,7 +30,6 @@ static int lowest_free = COMMUNICATORS_FIRST; /* no record below it is free */
 
 static bool started;
 
-/* Sets the name, unless it is blank. */
 static void set_name(struct communicator *record, const char *name)
 {
     record->origin.is_named = name[strspn(name, " \t\r\n")] != '\0';
@@ -125,7 +124,7 @@ static int find_identity(struct communicator *record)
     }
 }
 
-/* Returns a record that is not in use; OTHER_COMMUNICATORS without room. */
+/* Returns a record that is not in use, or OTHER_COMMUNICATORS if there is no room. */
 static int find_free_record(void)
 {
     while (lowest_free < COMMUNICATORS_KNOWN && state[lowest_free] >= LIVE)
@@ -133,7 +132,7 @@ static int find_free_record(void)
     return lowest_free < COMMUNICATORS_KNOWN ? lowest_free : OTHER_COMMUNICATORS;
 }
 
-/* Completes a record and puts it in the place of this number's, whose groups go to `dropped`. */
+/* Completes a record and stores it by number; `dropped` gets the groups of the old record. */
 static void place_record(int number, struct communicator *record, const char *maker,
                          MPI_Group dropped[2])
 {
@@ -147,7 +146,7 @@ static void place_record(int number, struct communicator *record, const char *ma
     }
     if (!record->origin.is_named)
         set_name(record, "");
-    /* A report may be looking at the groups of a record that is held, which are those of the same
+    /* A report may be reading the groups of a held record. The new groups have the same
        processes. */
     if (holds[number] > 0) {
         memcpy(dropped, record->group, sizeof record->group);
@@ -176,8 +175,8 @@ static void place_handle(MPI_Comm comm, struct communicator *record, const char 
     (void)handle_set(&communicator_records, communicator_key(comm), number);
 }
 
-/* Completes the record's identity and returns the number of its handle. A handle that MPI has
-   just made is new, whatever it stood for before. */
+/* Completes the record's identity and returns the number of its handle. A handle that MPI has just
+   made is new, whatever it denoted before. */
 static int enter(MPI_Comm comm, struct communicator record, const char *maker, bool is_new)
 {
     MPI_Group dropped[2];
@@ -204,7 +203,7 @@ bool communicators_have_room(int count)
     return communicator_records.used + remembered_count() + count <= COMMUNICATORS_OF_MPI;
 }
 
-/* Remembers a communicator. One without room is found when it is used. */
+/* Remembers a communicator. If there is no room, it is found when it is used. */
 static void remember(MPI_Comm comm, const char *maker)
 {
     monitor_lock();
@@ -215,8 +214,8 @@ static void remember(MPI_Comm comm, const char *maker)
     monitor_unlock();
 }
 
-/* Held while one is entered. Never where MPI may wait for it: MPI frees communicators with its
-   own locks held. */
+/* Held while a communicator is entered, but never where MPI may wait for it: MPI frees
+   communicators with its own locks held. */
 static pthread_mutex_t entering = PTHREAD_MUTEX_INITIALIZER;
 
 /* The communicator that is being entered without the monitor's lock. Only a thread that frees it
@@ -292,7 +291,7 @@ int communicator_index(MPI_Comm comm)
     if (number != HANDLE_UNKNOWN)
         return number;
     if (comm == MPI_COMM_NULL || !started)
-        return NULL_COMMUNICATOR; /* an error of the program's, which MPI will report */
+        return NULL_COMMUNICATOR; /* an error of the program, which MPI will report */
     communicators_enter_remembered();
     number = find(comm);
     if (number != HANDLE_UNKNOWN)
@@ -360,7 +359,7 @@ void communicator_named(MPI_Comm comm, const char *name)
     monitor_unlock();
 }
 
-/* ---- the first ones -------------------------------------------------------------------------- */
+/* ---- predefined communicators ---------------------------------------------------------------- */
 
 static void enter_predefined(MPI_Comm comm, const char *name, int order)
 {

@@ -4,23 +4,23 @@
  *
  * The identity is found without communication. It is a hash of the creating function, of the ranks
  * in MPI_COMM_WORLD of the members 0, 1, 2, 4, 8 ... and of the last one, and of an ordinal: the
- * lowest that no such communicator has. So a communicator costs log2(P) steps, and one that
- * differs only in other members counts with the first. A freed communicator gives its ordinal
- * back, unless the program has named it: a library that duplicates a communicator in each of a
- * thousand calls has one row.
+ * lowest that no such communicator has. So a communicator costs log2(P) steps, and one that differs
+ * only in other members is counted with the first. A freed communicator gives its ordinal back,
+ * unless the program has named it: a library that duplicates a communicator in each of a thousand
+ * calls has one row.
  *
  * While nothing is monitored, a new communicator is only remembered, without asking MPI anything
  * (except for duplicates of MPI_Comm_idup, whose originals are known then). It is entered, in the
  * order of creation, when a snapshot starts, or when a window or persistent request is made. Its
- * handle is valid until then, since every freeing is seen, also one around the monitor. The
- * identity is wrong only if ranks make communicators of the same members in different orders, if
- * only some of them name one, or if they free one that was made while nothing is monitored at
- * different times.
+ * handle is valid until then, since every freeing is seen, also one that bypasses the monitor. The
+ * identity is wrong only if ranks make communicators of the same members in different orders, or if
+ * only some of them name one. It is also wrong if they free, at different times, one that was made
+ * while nothing was monitored.
  *
- * A communicator without room counts with others of its kind on this rank, but has its own
- * ordinal, up to 12,288 handles. A new communicator takes some 2,000 instructions, 1/30 of MPI's
- * own work, and no message. A record outlives its communicator while a snapshot has counts of it.
- * All functions are local and take the monitor's lock, unless their comment differs.
+ * Communicators without room are counted together on each rank, but have their own ordinals, up to
+ * 12,288 handles. A new communicator takes some 2,000 instructions, 1/30 of MPI's own work, and no
+ * message. A record outlives its communicator while a snapshot has counts of it. All functions are
+ * local and take the monitor's lock, unless their comment differs.
  */
 #pragma once
 
@@ -33,11 +33,11 @@ enum {
     COMMUNICATORS_MAX = 512,
     OTHER_COMMUNICATORS = 0,
     NULL_COMMUNICATOR = 1,
-    COMMUNICATORS_FIRST = 2, /* of those that are told apart */
+    COMMUNICATORS_FIRST = 2, /* lowest number of a communicator with counts of its own */
     NO_COMMUNICATOR = COMMUNICATORS_MAX
 };
 
-/* Communicators known at a time. Those from COMMUNICATORS_MAX on count for OTHER_COMMUNICATORS. */
+/* Communicators known at a time; OTHER_COMMUNICATORS counts those from COMMUNICATORS_MAX on. */
 enum { COMMUNICATORS_KNOWN = COMMUNICATORS_MAX + 12288 };
 
 /* Room of the MPI library, with MPI_COMM_WORLD and MPI_COMM_SELF: MPICH has 2,048 context ids. */
@@ -53,7 +53,7 @@ extern struct handle_map communicator_records; /* by communicator_key */
 /* Enters MPI_COMM_WORLD, MPI_COMM_SELF and, in a spawned job, the parent. Call it once. */
 void communicators_start(void);
 
-/* Frees MPI's objects of the records. Call it when nothing is monitored any more. */
+/* Frees MPI's objects of the records. Call it after monitoring has ended. */
 void communicators_end(void);
 
 /* True if ranks compare their calls on this communicator: it has several processes in one group,
@@ -71,16 +71,16 @@ static inline int communicator_find(MPI_Comm comm)
     return record < COMMUNICATORS_MAX ? record : OTHER_COMMUNICATORS;
 }
 
-/* Returns the record of a communicator, or `described`, to which it writes the shape of one
-   without a number of its own. */
+/* Returns the record of a communicator. If it has no number of its own, writes its shape to
+   `described` and returns that. */
 const struct communicator *communicator_record(MPI_Comm comm, int number,
                                                struct communicator *described);
 
 /* Returns the number of a communicator; an unknown one is entered as made by "communicator". */
 int communicator_index(MPI_Comm comm);
 
-/* Enters a new communicator, made by the MPI function of this name, or remembers it. Nothing for
-   MPI_COMM_NULL or before communicators_start. */
+/* Enters a new communicator, made by the MPI function of this name, or remembers it. Does nothing
+   for MPI_COMM_NULL or before communicators_start. */
 void communicator_created(MPI_Comm comm, const char *maker);
 
 /* Enters a duplicate, which need not be complete yet, so that only the original can be asked. */
@@ -90,14 +90,14 @@ void communicator_duplicated(MPI_Comm comm, MPI_Comm original, const char *maker
    no lock. */
 bool communicators_have_room(int count);
 
-/* Enters what is remembered. Call it before a snapshot starts. */
+/* Enters the remembered communicators. Call it before a snapshot starts. */
 void communicators_enter_remembered(void);
 
 /* Returns the number of a communicator that is about to be freed, or HANDLE_UNKNOWN if it isn't
    entered. */
 int communicator_before_free(MPI_Comm comm);
 
-/* Returns the number of a communicator that is freed around the monitor, without entering it. */
+/* Returns the number of a communicator whose freeing bypasses the monitor, without entering it. */
 int communicator_before_unseen_free(MPI_Comm comm);
 
 /* Forgets the communicator of this handle and number, which has been freed. MPI may have given
@@ -112,5 +112,5 @@ void communicator_release(int communicator);
    creating function. */
 void communicator_named(MPI_Comm comm, const char *name);
 
-/* Gives up the records of freed communicators. Only while nothing is monitored. Needs the lock. */
+/* Gives up the records of freed communicators, while nothing is monitored. Needs the lock. */
 void communicators_tidy(void);

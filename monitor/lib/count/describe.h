@@ -13,24 +13,24 @@ struct communicator {
     char made[64];    /* the function that made it and the ordinal: "MPI_Comm_split 2" is the second
                          one with these members */
     char members[64]; /* ranks in MPI_COMM_WORLD, as bc_format_ranks writes them; cut, with "..." at
-                         the end, where they are longer. Set by communicator_find_members */
+                         the end, if longer. Set by communicator_find_members */
     int order;        /* in reports: MPI_COMM_WORLD 0, MPI_COMM_SELF 1, others 2 */
     int processes;    /* of both groups of an intercommunicator */
-    int size, peers;  /* of the own group; of the group that collectives send to */
+    int size, peers;  /* of this rank's group; of the group that collectives send to */
     int rank;
     bool is_inter;
     struct origin {
         uint64_t alike; /* the identity without the ordinal */
         int ordinal;
         bool is_named;  /* by the program */
-    } origin;           /* gives it its identity */
+    } origin;           /* basis of the identity */
     bool is_ambiguous;  /* the name is one of MPI's; set by rows_of_snapshot */
-    MPI_Group group[2]; /* the own one, then that of the other side or MPI_GROUP_NULL */
+    MPI_Group group[2]; /* this rank's group, then the remote group or MPI_GROUP_NULL */
     int neighbours;     /* blocks that neighborhood collectives send */
     uint64_t absent;    /* bit per neighbour: beyond the edge of a grid, so nothing is sent there */
 };
 
-/* Make and free the group of MPI_COMM_WORLD, which the others need. */
+/* Make and free the group of MPI_COMM_WORLD, which the other functions need. */
 void describe_start(void);
 void describe_end(void);
 

@@ -70,7 +70,7 @@ static void end_taken(const struct followed_call *call, int i, uint64_t share, u
                             operation->receives ? bytes_received(status) : 0);
 }
 
-/* Returns when the call is left: with one request there is no work after its return. */
+/* Returns the time of leaving the call: with one request there is no work after its return. */
 static uint64_t exit_of(int completed, uint64_t end_ticks)
 {
     return completed == 1 ? end_ticks : 0;

@@ -13,20 +13,20 @@ struct followed_call {
     struct mpi_call mpi;
     struct completing completing;
     MPI_Request *handles; /* the requests as they were before the call */
-    MPI_Status *statuses; /* the program's, or the monitor's where the program ignores them */
-    int32_t *taken;       /* of the requests that the call has completed: the operations */
+    MPI_Status *statuses; /* the program's, or the monitor's if the program ignores them */
+    int32_t *taken;       /* operations of the requests that the call has completed */
     const MPI_Request *requests; /* the program's */
     void *memory;                /* NULL: on the stack */
 };
 
-/* True once the program has cancelled an operation: until then no status is asked. Atomic. */
+/* True once the program has cancelled an operation: until then no status is queried. Atomic. */
 extern bool something_was_cancelled;
 
 bool followed_make_room(struct followed_call *call, int count);
 
 /* Enters a call on `count` requests, with room for `most` on the stack. Replaces `statuses`, one
-   for each request that may complete, if the program ignores them. False without room: the ends
-   of these operations stay unseen. */
+   for each request that may complete, if the program ignores them. Returns false if there is no
+   room: the ends of these operations then stay unseen. */
 static inline bool followed_begin(struct followed_call *call, enum operation_kind kind, int count,
                                   const MPI_Request *requests, MPI_Status **statuses, int most)
 {
@@ -50,7 +50,7 @@ static inline bool followed_begin(struct followed_call *call, enum operation_kin
    indices (NULL: the first ones), with a status each. Returns `error`. */
 int followed_end(struct followed_call *call, int error, int completed, const int *indices);
 
-/* Leaves a call that has completed none, also one without room. Returns `error`. */
+/* Leaves a call that has completed no request, or for which there was no room. Returns `error`. */
 int followed_left(const struct followed_call *call, int error);
 
 /* Measures the monitor's own work between the start and the end of an operation with a request,

@@ -73,7 +73,7 @@ static inline void *table_entry(void *entries, size_t bytes, int bits, uint64_t 
     }
 }
 
-/* Returns the entry, new if need be. NULL if three quarters are used. */
+/* Returns the entry, a new one if necessary, or NULL if three quarters of the table are used. */
 static inline void *table_add(void *entries, size_t bytes, int bits, int *used, uint64_t key)
 {
     uint64_t *const entry = table_entry(entries, bytes, bits, key);
@@ -129,7 +129,7 @@ int handle_remove(struct handle_map *map, uint64_t key);
 
 enum { NONE = 0 };
 
-/* Pool of the numbers from 1 to max. Those given back come first. Needs the lock. */
+/* Pool of the numbers from 1 to max. Numbers given back are reused first. Needs the lock. */
 struct pool {
     int32_t *given_back; /* room for max */
     int32_t max, given_back_count;

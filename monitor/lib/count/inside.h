@@ -1,26 +1,26 @@
 /*
  * Time inside MPI.
  *
- * A thread is inside MPI while one of its MPI calls is in progress. Calls nest: MPI calls
- * functions of the program (reductions, attributes), and these may call MPI again. Only the
- * outermost call counts, so a thread's time inside is never more than the time that passed.
+ * A thread is inside MPI while one of its MPI calls is in progress. Calls nest: MPI calls functions
+ * of the program (reductions, attributes), and these may call MPI again. Only the outermost call
+ * counts, so a thread's time inside is never more than the time that passed.
  *
  * The monitor's work around a call belongs to the call. The clock is read at the call's entry and
- * exit. The work outside these readings is known from measurements at the start (inside_own), and
- * never more than the time between two calls. The rest of that time is computation if it is longer
+ * exit. The work outside these readings is known from measurements at the start (inside_own), but
+ * never exceeds the time between two calls. The rest of that time is computation if it is longer
  * than the monitor's own work for a call may be. A shorter time may be an error of these
  * measurements, which a rank that polls makes millions of times. An interruption between two calls
  * looks like computation, so a call that completes nothing, as most polls do, reads its exit after
  * the monitor's work.
  *
- * Each thread has a computing clock, which stands still while it is inside. All functions are
- * local and need no lock.
+ * Each thread has a computing clock, which stands still while it is inside. All functions are local
+ * and need no lock.
  */
 #pragma once
 
 #include "monitor/lib/count/ticks.h"
 
-/* State of this thread, in memory that it has from its start, so reading it takes no call. */
+/* State of this thread, in memory that exists from its start, so reading it needs no call. */
 extern _Thread_local struct inside {
     uint64_t entry_ticks;     /* when the outermost call in progress was entered */
     uint64_t left_ticks;      /* when the last outermost call was left */
@@ -31,17 +31,17 @@ extern _Thread_local struct inside {
     uint64_t file_ticks, file_computing_ticks;
 } inside __attribute__((tls_model("initial-exec")));
 
-/* Ticks of a clock reading, and of the monitor's work before and after a call's readings, with
-   one of them. */
+/* Ticks of a clock reading, and of the monitor's work before and after a call's readings, including
+   one reading. */
 extern struct inside_own {
     uint64_t reading;
     uint64_t posted;           /* what measuring adds to an operation with a request */
     uint64_t before_operation; /* before the start of an operation is read */
-    uint64_t after_operation;  /* after the exit of a call that is, starts or completes one */
+    uint64_t after_operation;  /* after the exit of a call that is, begins or ends one */
     uint64_t before_exit;      /* before the exit of any other call is read ... */
     uint64_t after_call;       /* ... and after it */
-    uint64_t gap;              /* around a call at most: a time between two calls that is no longer
-                                  is no computation */
+    uint64_t gap;              /* maximum around a call: a time between two calls that is no longer
+                                  is not computation */
 } inside_own;
 
 /* Enters a call. True if it is the outermost one. */
@@ -57,13 +57,13 @@ static inline bool inside_enter(uint64_t entry_ticks)
     return true;
 }
 
-/* Returns the ticks inside of the call in progress, until now_ticks; 0 for an inner call. */
+/* Returns the ticks inside MPI of the call in progress until now_ticks; 0 for an inner call. */
 static inline uint64_t inside_ticks(bool is_outermost, uint64_t now_ticks)
 {
     return is_outermost && now_ticks > inside.entry_ticks ? now_ticks - inside.entry_ticks : 0;
 }
 
-/* Returns the ticks between two readings of the clock, without one reading. */
+/* Returns the ticks between two readings of the clock, minus one reading. */
 static inline uint64_t between_readings(uint64_t entry_ticks, uint64_t exit_ticks)
 {
     const uint64_t entry = entry_ticks + inside_own.reading;
@@ -87,8 +87,8 @@ static inline void inside_follow_files(bool is_of_file, uint64_t ticks)
     inside.file_ticks = is_of_file ? inside.file_ticks + ticks : 0;
 }
 
-/* True if the thread comes from file calls: they took longer than it has computed since the
-   first. */
+/* True if the thread comes from file calls, which took longer than its computation since the first
+   of them. */
 static inline bool inside_is_behind_files(void)
 {
     return inside.file_ticks > inside.computing_ticks - inside.file_computing_ticks;

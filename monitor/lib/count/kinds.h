@@ -16,16 +16,16 @@ enum operation_kind {
 #define OPERATION(Name, Class) OPERATION_##Name,
 #include "monitor/lib/count/functions.def"
     OPERATION_OTHER_MPI, /* all calls of functions that have no row of their own */
-    OPERATION_MONITOR,   /* what the monitor does around calls */
+    OPERATION_MONITOR,   /* the monitor's work around calls */
     OPERATIONS
 };
 
-/* Classes of functions. CLASS_CALLS are no operations: their calls count if they complete none.
-   CLASS_FILES are operations without communicator and size. */
+/* Classes of functions. Those of CLASS_CALLS are not operations: their calls are counted if they
+   complete no operation. CLASS_FILES are operations without communicator and size. */
 enum operation_class {
     CLASS_POINT_TO_POINT,
     CLASS_COLLECTIVE,
-    COMMUNICATION_CLASSES, /* those before */
+    COMMUNICATION_CLASSES, /* number of the classes above */
     CLASS_FILES = COMMUNICATION_CLASSES,
     CLASS_CALLS,
     OPERATION_CLASSES,

@@ -1,22 +1,22 @@
 /*
- * Late processes: times of collectives that ranks keep, from which compare.h finds the waiting.
+ * Late processes: each rank keeps times of collectives, from which compare.h finds the waiting.
  *
  * Each rank keeps its times in up to LATE_KEPT_MAX calls of each function on each communicator,
- * chosen by a hash of their number, so all ranks keep the same calls. A call is kept if its hash
- * is below a limit, which is halved when too many are kept. So they are spread evenly over the run
- * (Bernoulli sampling; compare J. S. Vitter, "Random Sampling with a Reservoir", ACM TOMS 11(1),
- * 1985).
+ * chosen by a hash of their number, so all ranks keep the same calls. A call is kept if its hash is
+ * below a limit, which is halved when too many are kept. So the kept calls are spread evenly over
+ * the run (Bernoulli sampling; compare J. S. Vitter, "Random Sampling with a Reservoir", ACM TOMS
+ * 11(1), 1985).
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Kept calls of one function on one communicator, and series that have room. */
+/* Maximum number of kept calls of a series (one function on one communicator), and of series. */
 enum { LATE_KEPT_MAX = 4096, LATE_SERIES_MAX = 64 };
 
-/* Ranks that wait in a blocking collective for later ones: all in one that synchronises; in a
-   rooted one the root, or the others for the root. */
+/* Ranks that wait in a blocking collective for later ones: all in a synchronising one; in a rooted
+   one the root, or the others for the root. */
 enum late_wait { ALL_WAIT, OTHERS_WAIT, THE_ROOT_WAITS };
 
 /* Part of a rank in a call (functions.def). */
@@ -40,7 +40,7 @@ struct late_call {
 /* Sum over all calls in which this rank had a part. */
 struct late_sum {
     int64_t calls;
-    uint64_t ticks; /* in them together */
+    uint64_t ticks; /* sum over these calls */
 };
 
 struct late_series {
@@ -49,13 +49,13 @@ struct late_series {
     int64_t calls; /* so far, kept or not */
     struct late_sum of_part[LATE_PARTS];
     int kept;
-    struct late_call call[LATE_KEPT_MAX]; /* by rising number */
+    struct late_call call[LATE_KEPT_MAX]; /* in ascending order of number */
 };
 
-/* Table of the series. */
+/* Bits of the table of series. */
 enum { LATE_PLACES_BITS = 7 };
 
-/* Series of a snapshot, of communicators whose ranks compare them. */
+/* Series of a snapshot, for communicators whose ranks compare their calls. */
 struct late {
     int count;
     int64_t
@@ -67,6 +67,6 @@ struct late {
     struct late_series series[LATE_SERIES_MAX];
 };
 
-/* Adds a call of this function and sets its number. False without room for its series. Local;
-   needs the monitor's lock. */
+/* Adds a call of this function and sets its number. Returns false if there is no room for its
+   series. Local; needs the monitor's lock. */
 bool late_add(struct late *late, int communicator, int kind, struct late_call call);

@@ -36,7 +36,7 @@
 #define NAMES_OF_PERSISTENT_COLLECTIVE(Name)
 #endif
 
-/* NAMED(types) is (parameters), (arguments), which have names by their places. */
+/* NAMED(types) expands to (parameters), (arguments), which are named by position. */
 #define NAMED_1(A) (A a), (a)
 #define NAMED_2(A, B) (A a, B b), (a, b)
 #define NAMED_3(A, B, C) (A a, B b, C c), (a, b, c)

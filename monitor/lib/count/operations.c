@@ -50,8 +50,8 @@ static void begin_in(struct snapshot *snapshot, struct operation *operation, str
         span->first = ticks_now();
 }
 
-/* Begins an operation and gives up the lock, which the caller has. Reads the clock last.
-   called_ticks: the program's call; 0: just before. */
+/* Begins an operation and releases the lock, which the caller holds. Reads the clock last.
+   called_ticks is the time of the program's call; 0: just before. */
 static inline void begin(struct operation *operation, enum operation_kind kind, int communicator,
                          struct sent sent, bool receives, uint64_t called_ticks)
 {
@@ -103,7 +103,7 @@ static bool belongs_to(const struct operation *operation, const struct snapshot 
     return snapshot->epoch <= operation->epoch;
 }
 
-/* Returns the ticks from the start of an operation to its end, without the monitor's own. */
+/* Returns the ticks from the start of an operation to its end, minus the monitor's own ticks. */
 static uint64_t operation_ticks(const struct operation *operation, uint64_t end_ticks)
 {
     const uint64_t start =
@@ -158,8 +158,8 @@ void operation_ended_when_posted(const struct operation *operation)
     operations_ended(&call, 1, 0.0, operation->posted_ticks, 0);
 }
 
-/* Keeps the time of a call, to be compared with the other ranks'. Of a rooted collective also
-   the time of the program's call, since the monitor's work until the start is no lateness. */
+/* Keeps the time of a call for comparison with the other ranks; for a rooted collective also the
+   time of the program's call, since the monitor's work until the start is no lateness. */
 static void keep_times(const struct operation *operation, uint64_t ticks, uint64_t exit_ticks)
 {
     const bool rooted = operation_wait((enum operation_kind)operation->kind) != ALL_WAIT;
@@ -193,7 +193,7 @@ static bool is_collective(const struct operation *operation)
     return operation_traits[operation->kind].class == CLASS_COLLECTIVE;
 }
 
-/* Notes that the thread leaves its outermost call. A collective may follow one of its like. */
+/* Notes that the thread leaves its outermost call. A collective may follow one of its kind. */
 static void follow_in_thread(struct operation *operation)
 {
     const bool follows_its_like =
@@ -226,8 +226,8 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
     operation->thread = &inside;
 }
 
-/* Counts an operation by its size. `call`, of which `share` ticks are its, completed it; NULL:
-   its own call did. */
+/* Counts an operation by its size. `call` completed it, and `share` of its ticks belong to it; NULL
+   if the operation's own call completed it. */
 static void size(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes,
                  const struct mpi_call *call, uint64_t share)
 {
@@ -269,7 +269,7 @@ void call_completes(const struct mpi_call *call)
     if (are_sizes_counted())
         between_call_left();
     inside_follow_files(false, 0);
-    /* Since the call before, and after this one. */
+    /* The monitor's work since the call before, and after this one. */
     const int64_t own_ticks = (int64_t)(inside_own.reading + inside_own.after_operation +
                                         call->entered_ticks - inside.entry_ticks);
     monitor_lock();
@@ -300,7 +300,7 @@ void call_left(const struct mpi_call *call, int communicator, uint64_t exit_tick
     monitor_unlock();
 }
 
-/* Counts apart from the snapshots, which another thread may be ending. */
+/* Counts separately from the snapshots, which another thread may be ending. */
 void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks)
 {
     const uint64_t ticks = inside_leave(call->is_outermost, exit_ticks + inside_own.after_call);

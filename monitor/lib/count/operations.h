@@ -1,17 +1,16 @@
 /*
- * Operations and other MPI calls, from their beginning to their end, and their counts in
- * snapshots.
+ * Operations and other MPI calls, from their beginning to their end, and their counts in snapshots.
  *
- * An operation begins (its call and its sent bytes count) and ends (it counts as completed, with
- * its time and its received bytes). It ends in the snapshots that were active when it began. Each
- * snapshot has an epoch, the number of its start, and an operation keeps the epoch of its
- * beginning.
+ * An operation begins (its call and its sent bytes are counted) and ends (it is counted as
+ * completed, with its time and its received bytes). It ends in the snapshots that were active when
+ * it began. Each snapshot has an epoch, the number of its start, and an operation keeps the epoch
+ * of its beginning.
  *
  * The time of a call counts in the snapshots that were active when the call began: for the
  * operation that the call is or starts, in equal parts for those that it completes, else for the
- * function. The monitor's own time counts for OPERATION_MONITOR. So the times of all operations
- * and functions add up to that of the process. The part of an operation that began before a
- * snapshot counts in it for the function.
+ * function. The monitor's own time is attributed to OPERATION_MONITOR. So the times of all
+ * operations and functions add up to that of the process. If an operation began before a snapshot,
+ * its part counts there for the function.
  *
  * All functions are local. "Needs the lock": the caller has the monitor's lock, see handles.h.
  */
@@ -22,10 +21,10 @@
 
 struct sent {
     int64_t bytes;
-    int64_t size; /* of the block that the count argument is about, or SIZE_OF_MESSAGE_TO */
+    int64_t size; /* of the block that the count argument describes, or SIZE_OF_MESSAGE_TO */
 };
 
-/* Stands for a size of `bytes`, which count as a message to this rank. */
+/* Value of `size` for bytes that are counted as a message to this rank. */
 #define SIZE_OF_MESSAGE_TO(destination) (INT64_C(-1) - (destination))
 
 static inline bool is_message(struct sent sent) { return sent.size < 0; }
@@ -36,7 +35,7 @@ struct plan {
     enum operation_kind kind;
     int communicator; /* its number */
     struct sent sent;
-    bool receives; /* messages: the status of the end has the bytes */
+    bool receives; /* for messages: the status at the end has the bytes */
 };
 
 /* An operation in flight. */
@@ -45,15 +44,15 @@ struct operation {
     uint32_t epoch;
     int16_t communicator;  /* its number */
     uint8_t kind;          /* enum operation_kind */
-    bool receives;         /* messages: the status of the end has the bytes */
+    bool receives;         /* for messages: the status at the end has the bytes */
     bool posted;           /* nonblocking: another call ends it */
     bool joinable;         /* see between.h; set if sizes are counted */
-    bool is_outermost;     /* its call, or the call that started it, is: see inside.h */
-    uint8_t part;          /* collectives, blocking: enum late_part */
+    bool is_outermost;     /* its call, or the call that started it, is outermost: see inside.h */
+    uint8_t part;          /* for blocking collectives: enum late_part */
     uint32_t before_ticks; /* blocking collectives: from the program's call to the start */
     uint64_t posted_ticks; /* when the call that started it returned; 0 if it was complete by then,
                               or receives: a receive has a status, so it shares no request */
-    int64_t size;          /* in bytes; of a receive the end knows */
+    int64_t size;          /* in bytes; for a receive known at its end */
     uint64_t inside_ticks; /* in the call that started it */
     uint64_t computing_ticks;    /* the computing clock in that call, see inside.h */
     const struct inside *thread; /* the thread of that clock */
@@ -106,9 +105,9 @@ static inline struct sized_kind sized_kind_of(const struct operation *operation)
 /* Ends an operation at its posted_ticks. Needs the lock. */
 void operation_ended_when_posted(const struct operation *operation);
 
-/* Returns the times of `count` operations from their starts to their end, summed up, without the
-   monitor's own time. Only the first is known in full; offset_ticks is the sum of the others'
-   starts, each less its start. The sum may exceed an integer. */
+/* Returns the sum of the times of `count` operations from their starts to their common end, minus
+   the monitor's own time. Only the first is known in full; offset_ticks is the sum of the other
+   starts, each relative to its start. The sum may exceed an integer. */
 double operations_ticks(const struct operation *first, int64_t count, double offset_ticks,
                         uint64_t end_ticks);
 
@@ -142,12 +141,12 @@ static inline uint64_t call_ticks(const struct mpi_call *call, uint64_t now_tick
     return call->is_outermost ? between_readings(call->entered_ticks, now_ticks) : 0;
 }
 
-/* Ticks of such a call: equal parts of those until its return. The last operations also get the
-   ticks of the monitor's work for the others. */
+/* Division of the ticks of such a call: equal parts of those until its return. The last operations
+   also get the ticks of the monitor's work for the others. */
 struct shares {
     const struct mpi_call *call;
     uint64_t each_ticks, given_ticks;
-    int64_t operations; /* that have none yet */
+    int64_t operations; /* operations that have no ticks yet */
 };
 
 /* Divides the ticks of a call that returned at end_ticks. Call it after call_completes. */

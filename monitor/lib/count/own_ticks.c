@@ -3,7 +3,7 @@
 #include "common/stats/stats.h"
 #include "monitor/lib/count/followed.h"
 
-/* A gap between two calls counts as computing from this on, or from the monitor's own time on if
+/* A gap between two calls is computation from this length on, or from the monitor's own time on if
    that is longer. */
 #define GAP_MIN_NS 100.0
 

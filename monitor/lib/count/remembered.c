@@ -5,8 +5,8 @@
 enum { REMEMBERED_MAX = 1 << REMEMBERED_BITS };
 
 static struct remembered remembered[REMEMBERED_MAX];
-static int end;                                                /* behind the last one */
-static int start;                                              /* before it are gaps only */
+static int end;                                                /* index after the last one */
+static int start;                                              /* only gaps precede it */
 static struct handle_map places = HANDLE_MAP(REMEMBERED_BITS); /* by communicator_key */
 
 int remembered_count(void) { return places.used; }

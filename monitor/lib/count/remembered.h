@@ -1,6 +1,6 @@
 /*
- * Communicators that were made while nothing is monitored, in this order, without MPI's
- * description: see communicators.h. All functions are local and need the monitor's lock, except
+ * Communicators that were made while nothing is monitored, in this order, not yet described by MPI:
+ * see communicators.h. All functions are local and need the monitor's lock, except
  * remembered_count.
  */
 #pragma once
@@ -16,7 +16,7 @@ struct remembered {
     const char *maker; /* the MPI function that made it */
 };
 
-/* Adds a communicator. Replaces an earlier one with this handle. Nothing without room. */
+/* Adds a communicator, or replaces one with this handle. Does nothing if there is no room. */
 void remembered_add(MPI_Comm comm, const char *maker);
 
 void remembered_forget(MPI_Comm comm);

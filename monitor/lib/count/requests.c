@@ -4,8 +4,8 @@
 
 enum { PLACE_BITS = 16 };
 
-/* Of the operations of a request, the first in the list of its place is the oldest. Pages that are
-   never used take no memory. */
+/* Operations by request: the oldest of a request comes first in the list of its place. Pages that
+   are never used take no memory. */
 static struct node {
     uint64_t key;
     struct operation operation;
@@ -33,7 +33,7 @@ static int32_t unlink_node(int32_t *link)
     return node;
 }
 
-/* Links a new node. False without room. */
+/* Links a new node. Returns false if there is no room. */
 static bool add_node(int32_t *link, uint64_t key, const struct operation *operation)
 {
     const int32_t node = pool_take(&node_pool);
@@ -62,9 +62,9 @@ bool request_is_complete(MPI_Request request)
 }
 
 /* Begins each kind of operation twice: two with the same request are complete. Open MPI over UCX
-   has one request for all complete sends and another one for sends to MPI_PROC_NULL. On an own
-   communicator, so the messages meet none of the program's. Without room for it, these requests
-   show later. */
+   has one request for all complete sends and a different one for sends to MPI_PROC_NULL. A private
+   communicator keeps the messages apart from the program's. If there is no room for it, these
+   requests are noticed later. */
 void requests_start(void)
 {
     MPI_Comm comm = own_comm_make(MPI_COMM_SELF);
@@ -74,7 +74,7 @@ void requests_start(void)
     if (comm == MPI_COMM_NULL)
         return;
     for (int i = 0; i < 2; i++) {
-        receives[i] = MPI_REQUEST_NULL; /* and stays so where a call fails */
+        receives[i] = MPI_REQUEST_NULL; /* and stays so if a call fails */
         for (int k = 0; k < ATTEMPTS; k++)
             attempts[k][i] = MPI_REQUEST_NULL;
         PMPI_Isend(&sent, 0, MPI_BYTE, MPI_PROC_NULL, 0, comm, &attempts[0][i]);
@@ -164,8 +164,8 @@ const struct operation *request_operation(int32_t number) { return &nodes[number
 
 void request_release(int32_t number) { pool_give_back(&node_pool, number); }
 
-/* Requests that were handed out again while an operation of theirs was in flight. Those without
-   room are found again each time. */
+/* Requests that were handed out again while an operation of theirs was in flight. If there is no
+   room for one, it is found again each time. */
 enum { REPEATED_MAX = 16 };
 static uint64_t repeated[REPEATED_MAX];
 static int repeated_count;
@@ -193,7 +193,6 @@ bool request_take(MPI_Request request, struct operation *operation)
     return true;
 }
 
-/* Puts an operation back. */
 static void put_back(MPI_Request request, const struct operation *operation)
 {
     const uint64_t key = request_key(request);

@@ -2,11 +2,11 @@
  * Operations in flight by their requests, and persistent requests.
  *
  * MPICH and Open MPI give one request to all operations that are complete when their call returns.
- * Such an operation ends there, since a later wait may be for any of them. Some of
- * these requests are known from the start. Others show when MPI hands out a request again while an
+ * Such an operation ends there, since a later wait may be for any of them. Some of these requests
+ * are known from the start. Others are noticed when MPI hands out a request again while an
  * operation of it is in flight. Either its operations are complete and share it, or nobody saw the
- * end of the first (in a call around the monitor). MPI is asked whenever it hands out this request
- * again.
+ * end of the first (in a call that bypasses the monitor). MPI is asked whenever it hands out this
+ * request again.
  *
  * At MPI_THREAD_MULTIPLE, another thread's call may have completed the first operation without
  * having looked yet. So calls that may complete operations are known while they are in progress,
@@ -19,8 +19,8 @@
 
 enum { REQUESTS_MAX = 1 << 16, PERSISTENT_MAX = 3 << 14 };
 
-/* Finds the requests of operations that are complete at once, by a few operations to nobody and
-   to this process. Call it once, when MPI is initialised. Needs no lock. */
+/* Finds the requests of operations that are complete at once, by a few operations to MPI_PROC_NULL
+   and to this process. Call it once, when MPI is initialised. Needs no lock. */
 void requests_start(void);
 
 /* True if this is one of those requests. Needs no lock. */
@@ -44,18 +44,18 @@ bool request_take(MPI_Request request, struct operation *operation);
 void request_repeated(MPI_Request request, const struct operation *operation);
 
 /* Next definition of MPI_Request_get_status, for request_repeated. Not PMPI's: the request may
-   be that of an interposer below the monitor. */
+   belong to an interposer below the monitor. */
 extern int (*request_get_status)(MPI_Request request, int *is_complete, MPI_Status *status);
 
 /* A call in progress that may complete operations. */
 struct completing {
     const MPI_Request *requests; /* as they were before the call */
     int count;
-    bool keeps; /* operations of these, whose requests MPI has handed out again */
+    bool keeps; /* keeps operations whose requests MPI has handed out again */
     struct completing *next;
 };
 
-/* Begin and end the call where the lock is needed. */
+/* Begin and end the call if the lock is needed. */
 void completing_enter(struct completing *call);
 void completing_leave(struct completing *call);
 

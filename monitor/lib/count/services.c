@@ -53,7 +53,7 @@ static struct {
  *
  * Open MPI's MPI_T_init_thread loads plug-ins again that MPI_Init has unloaded, and shows their
  * variables. Using one crashes (4.1.4: mtl_psm2 without Omni-Path; docs/clusters.md). So only
- * variables of plug-ins count that were loaded before. If that is unknown, because there are no
+ * variables of plug-ins that were loaded before are used. If that is unknown, because there are no
  * plug-ins (a static library) or the program has started the tools interface, the variables of
  * mtl_psm2 or of all plug-ins are left out.
  */
@@ -136,7 +136,7 @@ static bool open_variable(int index, struct variable *variable)
 static void find_variables(void)
 {
     int variables, provided;
-    /* Open MPI makes the level that is asked for here that of the whole program. */
+    /* Open MPI applies the level requested here to the whole program. */
     int level = MPI_THREAD_SINGLE;
     (void)PMPI_Query_thread(&level);
     library.known = true;

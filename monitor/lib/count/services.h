@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The operating system's come first. */
+/* Services of the operating system come first. */
 enum { SERVICES_OF_SYSTEM = 6, SERVICES_MAX = 64 };
 
 struct service {

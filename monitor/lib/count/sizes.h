@@ -1,6 +1,6 @@
 /*
- * Counts by size (powers of two) of each kind of operation on each communicator. A count without
- * room is lost. All functions are local and need the monitor's lock.
+ * Counts by size (powers of two) of each kind of operation on each communicator. A count for which
+ * there is no room is lost. All functions are local and need the monitor's lock.
  */
 #pragma once
 
@@ -23,11 +23,11 @@ struct size_amounts {
     int64_t completed, bytes; /* bytes: the sum of their sizes */
     double total_ticks;       /* from start to end */
     uint64_t inside_ticks;    /* in the calls that are, start or complete them ... */
-    uint64_t wait_ticks;      /* ... and of that in those that complete them */
+    uint64_t wait_ticks;      /* ... of which in calls that complete them */
     double computed_ticks;    /* the thread's computation between the call that starts one and the
                                  call that completes it */
-    uint64_t after_ticks;     /* and after that, see between.h */
-    int64_t joinable;         /* that could have been part of the one before, see between.h */
+    uint64_t after_ticks;     /* the thread's computation after that, see between.h */
+    int64_t joinable;         /* could have been part of the operation before, see between.h */
 };
 
 struct sized_kind {
@@ -45,11 +45,11 @@ struct size_count {
 enum { SIZE_COUNTS_BITS = 13, SIZE_COUNTS_MAX = 3 << (SIZE_COUNTS_BITS - 2) };
 
 struct size_table {
-    struct size_count *counts; /* 1 << SIZE_COUNTS_BITS of them, NULL where sizes aren't counted */
+    struct size_count *counts; /* 1 << SIZE_COUNTS_BITS of them, NULL if sizes aren't counted */
     int used;
 };
 
-/* Adds operations of this kind. False without room. */
+/* Adds operations of this kind. Returns false if there is no room. */
 static inline bool size_table_add(struct size_table *table, const struct sized_kind *of,
                                   const struct size_amounts *amounts)
 {

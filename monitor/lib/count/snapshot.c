@@ -11,7 +11,7 @@ struct any_thread any_thread;
 struct snapshot *active[MPIX_MONITOR_ACTIVE_MAX];
 int active_count;
 
-static int64_t without_room; /* objects that are there */
+static int64_t without_room; /* live objects that found no room */
 
 void object_without_room(void)
 {

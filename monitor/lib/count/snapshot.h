@@ -15,17 +15,17 @@
 /* Destination of messages and puts, by function and communicator. */
 struct destination {
     uint64_t key;   /* 0: the place is empty */
-    uint64_t burst; /* in which the last one went there, see between.h */
+    uint64_t burst; /* burst in which the last one went there, see between.h */
 };
 
 enum { DESTINATIONS_BITS = 14 };
 
 struct destination_table {
-    struct destination *entries; /* 1 << DESTINATIONS_BITS; NULL where sizes aren't counted */
+    struct destination *entries; /* 1 << DESTINATIONS_BITS; NULL if sizes aren't counted */
     int used;
 };
 
-/* Counts of one kind of operation on one communicator. Times are in ticks, without the monitor's
+/* Counts of one kind of operation on one communicator. Times are in ticks, minus the monitor's
    own. */
 struct count {
     int64_t calls, completed, timeouts;
@@ -33,12 +33,12 @@ struct count {
     double total_ticks;    /* from start to end */
     uint64_t max_ticks;    /* of one operation */
     uint64_t inside_ticks; /* inside MPI ... */
-    uint64_t wait_ticks;   /* ... and of that in calls that complete them */
+    uint64_t wait_ticks;   /* ... of which in calls that complete them */
     int64_t idle;          /* calls that had nothing to complete */
-    int32_t neighbours;    /* destinations, where sizes are counted */
+    int32_t neighbours;    /* number of destinations, if sizes are counted */
 };
 
-/* First start and last end; 0 where nothing has started or ended. */
+/* First start and last end; 0 if nothing has started or ended. */
 struct span {
     uint64_t first, last;
 };
@@ -56,7 +56,7 @@ struct communicator_counts {
     struct messages messages[MESSAGE_SIZES];
 };
 
-/* Cases of each warning before MPIX_MONITOR_WARNING_ROOTED, by its code. */
+/* Number of cases of each warning, by its code, for codes below MPIX_MONITOR_WARNING_ROOTED. */
 typedef int64_t warning_cases[MPIX_MONITOR_WARNING_ROOTED];
 
 /* Calls of functions that any thread may call at any time, which snapshots find at their end.
@@ -78,9 +78,9 @@ struct snapshot {
     struct services services;     /* readings at the start, if asked for */
     struct any_thread any_thread; /* the process's calls until the start */
 
-    /* Counted. */
-    struct communicator_counts *communicators; /* by number, NO_COMMUNICATOR the last one */
-    struct late *late;                         /* NULL: without a report, or collectives in it */
+    /* Counts. */
+    struct communicator_counts *communicators; /* by number; the last is NO_COMMUNICATOR */
+    struct late *late;                         /* NULL: no report, or no collectives in it */
     struct size_table sizes;                   /* empty if sizes aren't asked for */
     struct destination_table destinations;     /* empty if sizes aren't asked for */
     warning_cases cases;
@@ -122,17 +122,17 @@ static inline struct count *snapshot_count_calls(struct snapshot *snapshot,
 /* Adds amounts of such operations to the snapshots in which they count. Needs the lock. */
 void snapshots_add_sizes(const struct sized_kind *which, const struct size_amounts *amounts);
 
-/* Note a window or a persistent request without room, and its freeing. Need the lock. */
+/* Note a window or persistent request that found no room, and its freeing. Need the lock. */
 void object_without_room(void);
 void object_without_room_freed(void);
 
 /* True if an active snapshot counts timeouts. Needs the lock. */
 bool snapshots_count_timeouts(void);
 
-/* Makes an inactive snapshot. NULL without memory. */
+/* Makes an inactive snapshot. Returns NULL if memory runs out. */
 struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file);
 
-/* Makes it active. False if MPIX_MONITOR_ACTIVE_MAX snapshots are. Needs the lock. */
+/* Makes it active. False if MPIX_MONITOR_ACTIVE_MAX snapshots already are. Needs the lock. */
 bool snapshot_start(struct snapshot *snapshot);
 
 /* Makes the active snapshots begin with a call of MPI_Init or MPI_Init_thread, which took

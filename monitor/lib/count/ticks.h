@@ -10,8 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Quickest reading of the time stamp counter, inline and without waiting for earlier
-   instructions. With -DBC_LINKED_CLOCK bc_source_ticks, which tests replace. */
+/* Quickest reading of the time stamp counter, inline and without waiting for earlier instructions.
+   With -DBC_LINKED_CLOCK it is bc_source_ticks, which tests replace. */
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(BC_LINKED_CLOCK)
 #include <x86intrin.h>
 #define QUICK_TICKS __rdtsc

@@ -1,15 +1,15 @@
 #include "monitor/lib/count/windows.h"
 
-/* Operations of one kind on one target, of the same epoch and, where sizes are counted, size. */
+/* Operations of one kind on one target, of the same epoch and, if sizes are counted, size. */
 struct group {
     int window, target;
     struct operation first; /* the one that started first; all have its kind and epoch */
     int64_t count;
-    double offset_ticks;   /* the sum of their starts, each less the first's */
-    uint64_t inside_ticks; /* of all of them: time inside MPI ... */
-    uint64_t base_ticks;   /* ... the computing clock of the one that came first ... */
-    double computed_ticks; /* ... the sum of all their clocks, each less that ... */
-    bool has_one_thread;   /* ... which means something if they are of one thread */
+    double offset_ticks;   /* sum of their starts, each relative to the first */
+    uint64_t inside_ticks; /* sum of their times inside MPI */
+    uint64_t base_ticks;   /* computing clock of the operation that came first */
+    double computed_ticks; /* sum of their computing clocks, each minus base_ticks */
+    bool has_one_thread;   /* all are of one thread: only then computed_ticks means something */
     int64_t joinable;
     int32_t next_in_place;
     int32_t next, previous; /* in the list of the window, or of an ending */
@@ -38,7 +38,7 @@ static struct pool window_pool = {.given_back = (int32_t[WINDOWS_MAX]){0}, .max 
 static struct pool group_pool = {.given_back = (int32_t[GROUPS_MAX]){0}, .max = GROUPS_MAX};
 
 static int32_t places[1 << PLACE_BITS];
-static uint32_t generation; /* how often windows_clear was called */
+static uint32_t generation; /* number of calls of windows_clear */
 
 static int32_t *place_of(int window, int target)
 {
@@ -56,7 +56,7 @@ void window_created(MPI_Win win, MPI_Comm comm)
 {
     const int communicator = communicator_index(comm);
     monitor_lock();
-    /* MPI has just made the handle, whatever it stood for before. */
+    /* MPI has just made the handle, whatever it denoted before. */
     const int former = handle_find(&window_numbers, window_key(win));
     if (former != HANDLE_UNKNOWN)
         forget(win, former);
@@ -142,8 +142,8 @@ static int32_t make_group(int window, int target, const struct operation *operat
     return number;
 }
 
-/* Returns the group that the operation joins, possibly a new one. Where timeouts are counted
-   each operation has its own, while there is room. NONE without room. */
+/* Returns the group that the operation joins, possibly a new one, or NONE if there is no room. If
+   timeouts are counted, each operation has its own group while there is room. */
 static int32_t group_for(int window, int target, const struct operation *operation)
 {
     const bool alone = snapshots_count_timeouts();
@@ -165,7 +165,7 @@ static void group_add(struct group *group, const struct operation *operation)
     group->computed_ticks += (double)(operation->computing_ticks - group->base_ticks);
     group->joinable += operation->joinable;
     group->has_one_thread = group->has_one_thread && operation->thread == group->first.thread;
-    /* Of two threads, the one that started first may come here second. */
+    /* Of two threads' operations, the one that started first may come here second. */
     if (group->count == 0 || operation->start_ticks < group->first.start_ticks) {
         group->offset_ticks +=
             (double)group->count * (double)(group->first.start_ticks - operation->start_ticks);
@@ -254,7 +254,7 @@ struct ending window_take(MPI_Win win, int target, bool is_local)
     return ending;
 }
 
-/* Returns the amounts of a group, completed by `call`; NULL: by an operation. */
+/* Returns the amounts of a group that `call` completed, or, if that is NULL, an operation. */
 static struct size_amounts amounts_of(const struct group *group, const struct mpi_call *call,
                                       uint64_t end_ticks)
 {

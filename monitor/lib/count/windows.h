@@ -1,9 +1,9 @@
 /*
- * Windows, and the one-sided operations in flight on them. A synchronisation ends the operations
- * of one target or of all targets.
+ * Windows, and the one-sided operations in flight on them. A synchronisation ends the operations of
+ * one target or of all targets.
  *
  * Operations of one kind on one target are held together, as a number and the sum of their starts,
- * so a million puts take no more room than one. Where timeouts are counted, each operation is held
+ * so a million puts take no more room than one. If timeouts are counted, each operation is held
  * alone while there is room. All functions are local and take the monitor's lock, unless their
  * comment differs.
  */
@@ -13,8 +13,8 @@
 
 #include <limits.h>
 
-enum { EVERY_TARGET = INT_MIN }; /* no rank, nor MPI_PROC_NULL */
-enum { WINDOWS_MAX = 768 };      /* at a time; operations on more can't be followed */
+enum { EVERY_TARGET = INT_MIN }; /* neither a rank nor MPI_PROC_NULL */
+enum { WINDOWS_MAX = 768 };      /* at a time; operations on further windows can't be followed */
 
 void window_created(MPI_Win win, MPI_Comm comm);
 
@@ -28,7 +28,7 @@ void window_add(MPI_Win win, int target, const struct operation *operation);
 /* Notes an operation that its own request completes, or a local flush. */
 void window_unsure(MPI_Win win);
 
-/* Operations that a synchronisation ends. They are taken out before its call, so those which
+/* Operations that a synchronisation ends. They are taken out before its call, so operations that
    other threads start meanwhile stay. */
 struct ending {
     int window;          /* its number, or HANDLE_UNKNOWN */
@@ -43,9 +43,9 @@ struct ending {
    their origin. */
 struct ending window_take(MPI_Win win, int target, bool is_local);
 
-/* Ends the operations, or puts them back if the synchronisation has returned an error. Each has
-   an equal share of the time of `call`; NULL: the synchronisation is an operation itself.
-   Returns whether it has ended any. */
+/* Ends the operations, or puts them back if the synchronisation has returned an error. Each has an
+   equal share of the time of `call`, which is NULL if the synchronisation is an operation itself.
+   Returns true if it has ended any. */
 bool ending_finish(const struct ending *ending, int error, const struct mpi_call *call,
                    uint64_t end_ticks);
 

@@ -11,7 +11,7 @@ enum monitor_merge {
     SUMMED,
     GREATEST,
     LEAST,
-    GREATEST_OF_RANK /* with its rank, the next column: of equal ones, the lowest */
+    GREATEST_OF_RANK /* with its rank, in the next column: the lowest rank of equal values */
 };
 
 /* By column of monitor_report_table. */

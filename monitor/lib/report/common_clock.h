@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 /* Compares the clocks of all ranks. Returns the number of comparisons so far. Collective over
-   MPI_COMM_WORLD, which `job` describes; it makes communicators of its own. */
+   MPI_COMM_WORLD, which `job` describes; it makes private communicators. */
 int common_clock_compare(const struct bc_job *job);
 
 /* Return rank 0's time in ns at `ticks` of this rank, the max error of that time, and the max

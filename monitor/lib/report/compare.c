@@ -10,9 +10,9 @@
 /* Times of a call, of one rank or maxima over ranks. */
 struct known {
     double root_ns; /* entry of the root; -INFINITY: there is none */
-    double last_ns; /* entry of the last of the others; the same. Not rooted: the shortest time of a
-                       rank, below 0; INFINITY if a rank may leave before others come */
-    double root_error_ns, others_error_ns; /* how far these clocks may be off */
+    double last_ns; /* entry of the last of the others, or -INFINITY. Not rooted: the shortest time
+                       of a rank, below 0; INFINITY if a rank may leave before others come */
+    double root_error_ns, others_error_ns; /* maximum errors of these clocks */
     int last_rank;
     bool is_root_behind_files, is_last_behind_files;
 };
@@ -60,7 +60,7 @@ struct late_mean late_mean(const struct late_series *series, const double waited
     const double mean_of_kept = sums.waited / series->kept;
     if (series->kept == series->calls)
         return (struct late_mean){.mean = mean_of_kept};
-    /* Too few to tell how the others differ: all of their time may be waiting, or none. */
+    /* Too few calls to estimate the others: all of their time may be waiting, or none. */
     if (sums.calls < 3 && all->calls > sums.calls)
         return (struct late_mean){
             .mean = mean_of_kept,
@@ -199,7 +199,7 @@ static struct late_waiting rooted(const struct comparison *comparison, const str
     struct late_waiting waiting = {.is_known = true};
     for (int i = 0; i < series->kept; i++) {
         const enum late_part part = series->call[i].part;
-        /* The ranks may have kept calls of other roots, or the root be none of them. */
+        /* The ranks may have kept calls of other roots, or the root may be none of them. */
         if (!(known[i].root_ns > -INFINITY))
             return (struct late_waiting){.is_known = false};
         waiting.came_last += came_late(&known[i], part, item->wait, comparison->rank);
@@ -231,7 +231,7 @@ struct place {
     int parent; /* -1: none */
     int children;
     int child[CHILDREN_MAX];
-    struct head next[CHILDREN_MAX]; /* what each child has next */
+    struct head next[CHILDREN_MAX]; /* the next head of each child */
 };
 
 /* Times of each kept call, of this rank and those below it, and of one child. */

@@ -52,7 +52,7 @@ static void add_to_row(struct keyed_row *keyed, const MPIX_Monitor_row *b)
         (void)snprintf(a->members, sizeof a->members, "NA");
 }
 
-/* Merges `more` into `rows`, both sorted by identity. False without memory. */
+/* Merges `more` into `rows`, both sorted by identity. Returns false if memory runs out. */
 static bool merge_rows(struct rows *rows, const struct rows *more)
 {
     struct keyed_row *const merged =
@@ -105,7 +105,7 @@ static void send_rows(const struct rows *rows, int to, MPI_Comm comm)
         move_rows(rows, true, to, comm);
 }
 
-/* Receives rows; sets `incomplete` without room. */
+/* Receives rows; sets `incomplete` if there is no room. */
 static void receive_rows(struct rows *rows, int from, MPI_Comm comm)
 {
     BC_MPI(PMPI_Recv(rows, sizeof *rows, MPI_BYTE, from, TAG_HEAD, comm, MPI_STATUS_IGNORE));
@@ -146,8 +146,8 @@ static int total_in(const struct rows *rows)
     return -1;
 }
 
-/* Appends the total of each rank on rank 0, as a row of its own. Collective. False on rank 0
-   without memory. */
+/* Appends the total of each rank on rank 0, as a row of its own. Collective. Returns false on rank
+   0 if memory runs out. */
 static bool append_totals(struct rows *sum, const struct rows *own, int rank, MPI_Comm comm)
 {
     int ranks;

@@ -58,7 +58,7 @@ static void warn_of_cases(struct warnings *warnings, int code, int64_t cases, co
     warn(warnings, code, cases, "%lld %s", (long long)cases, text);
 }
 
-/* By code, behind the number of cases. */
+/* Texts of warnings by code, which follow the number of cases. */
 static const char *const case_texts[] = {
     [MPIX_MONITOR_WARNING_UNTRACKED] = "operations count as not completed: their end was not seen",
     [MPIX_MONITOR_WARNING_UNTOLD] = "one-sided operations may be timeouts: they found no room",
@@ -212,7 +212,7 @@ static int agreed(int value)
 }
 
 /* Sends the rows of each rank to rank 0, which writes them and adds them to `rows`. Collective.
-   False on rank 0 without memory. */
+   Returns false on rank 0 if memory runs out. */
 static bool write_each_rank(struct bc_output *output, struct rows *own, struct rows *rows,
                             const struct bc_job *job, MPI_Comm comm)
 {
@@ -266,7 +266,7 @@ static bool has_room(MPI_Comm comm)
     return count == MADE_MAX;
 }
 
-/* Finds the waiting of ranks. Without room for communicators the clocks can't be compared.
+/* Finds the waiting of ranks. If there is no room for communicators, the clocks can't be compared.
    Collective. */
 static void find_late(struct rows *rows, const struct snapshot *snapshot, struct bc_job *job,
                       MPI_Comm comm)
@@ -281,7 +281,7 @@ static void find_late(struct rows *rows, const struct snapshot *snapshot, struct
     free_node_comm(job);
 }
 
-/* Collective; only the code of rank 0 counts. */
+/* Writes the report. Collective; only rank 0's code is significant. */
 static int write_all(const struct snapshot *snapshot, struct rows *rows, struct bc_job *job,
                      MPI_Comm comm)
 {
@@ -291,7 +291,7 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, struct 
     struct bc_output *output = NULL;
     find_late(rows, snapshot, job, comm);
     bool good = !root || !per_rank || rows_append(&own, rows);
-    /* Where each rank has rows of its own its total is among them. */
+    /* If each rank has rows of its own, its total is among them. */
     good = rows_gather(rows, !per_rank, comm) && good;
     if (root && good)
         output = begin_output(snapshot->file);
@@ -400,9 +400,9 @@ static int write_with_means(const struct snapshot *snapshot, struct rows *rows)
     const bool has_means = was_made ? means.comm != MPI_COMM_NULL : make_means();
     if (!has_means && !means.is_last)
         return MPIX_MONITOR_ERR_COMMUNICATORS;
-    /* In MPI_Finalize none of the program's messages is under way any more. */
+    /* In MPI_Finalize none of the program's messages is in flight. */
     const MPI_Comm comm = has_means ? means.comm : MPI_COMM_WORLD;
-    /* The locale of this thread only, until the report is written. */
+    /* Changes the locale of this thread only, until the report is written. */
     const locale_t plain = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     const locale_t usual = uselocale(plain);
     free_node_comm(&means.job);

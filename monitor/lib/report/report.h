@@ -26,9 +26,9 @@ void warn_of_handle(const MPIX_Monitor *handle, struct warnings *warnings);
  */
 int report_write(const struct snapshot *snapshot, struct rows *rows);
 
-/* Makes the communicator of reports, while the program can't have taken all (2,046 with MPICH),
-   and describes the job. Compares the clocks of ranks, if asked to. Collective over
-   MPI_COMM_WORLD; call it in MPI_Init. False, on all ranks, without room. */
+/* Makes the communicator of reports, before the program can have used up all (2,046 with MPICH),
+   and describes the job. Compares the clocks of ranks, if asked to. Collective over MPI_COMM_WORLD;
+   call it in MPI_Init. Returns false on all ranks if there is no room. */
 bool report_prepare(bool compares_clocks);
 
 /* Frees that communicator, whose room the program needs, unless a report is being written. A

@@ -107,7 +107,7 @@ static void set_na(MPIX_Monitor_row *row)
     }
 }
 
-/* Adds a row with its keys, all else NA. NULL without memory. */
+/* Adds a row with its keys, all other values NA. Returns NULL if memory runs out. */
 static MPIX_Monitor_row *add_row(struct source *source, enum row_kind kind,
                                  const struct communicator *communicator, int operation,
                                  const char *operation_name)

@@ -33,7 +33,7 @@ struct keyed_row {
 struct rows {
     struct keyed_row *rows; /* freed by rows_free */
     int count;
-    bool incomplete;     /* for want of memory */
+    bool incomplete;     /* memory ran out */
     double seconds;      /* length of the snapshot; of all ranks: the longest */
     warning_cases cases; /* of all ranks: their sums */
     /* With a common clock, the same on all ranks: comparisons of the clocks, their max error,
@@ -43,11 +43,11 @@ struct rows {
     int64_t unknown_rooted;
 };
 
-/* Makes the rows that the handle of an ended snapshot asks for. MPI must be initialised. False
-   without memory: then there are no rows, and `incomplete` is set. */
+/* Makes the rows that the handle of an ended snapshot asks for. MPI must be initialised. Returns
+   false if memory runs out: then there are no rows, and `incomplete` is set. */
 bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows);
 
-/* Compares in the order of merging: equal rows are merged. Names and members don't count. */
+/* Compares in the order of merging: equal rows are merged. Names and members are ignored. */
 int rows_compare_identities(const void *first, const void *second);
 
 /* Compares in the order of reports. */
@@ -58,6 +58,6 @@ void rows_sort(struct rows *rows, int (*compare)(const void *, const void *));
 /* Sets the mean time of a row from its total. */
 void rows_set_mean(MPIX_Monitor_row *row);
 
-/* Appends the rows of `more`. False without memory: then both stay as they are. */
+/* Appends the rows of `more`. Returns false if memory runs out: then both stay as they are. */
 bool rows_append(struct rows *rows, const struct rows *more);
 void rows_free(struct rows *rows);

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* The standard errors that the interval of a waiting time reaches. */
+/* Half-width of the interval of a waiting time, in standard errors. */
 #define ERRORS 2.0
 
 /* Returns a key that is the same on all ranks of the communicator. */
@@ -30,7 +30,7 @@ static int by_key(const void *first, const void *second)
     return (a->key > b->key) - (a->key < b->key);
 }
 
-/* Lists the series of rooted collectives, or of those that synchronise. Returns how many. */
+/* Lists the series of rooted collectives, or of those that synchronise. Returns their number. */
 static int list(const struct late *late, bool rooted, struct late_item items[LATE_SERIES_MAX])
 {
     int count = 0;
@@ -48,7 +48,7 @@ static int list(const struct late *late, bool rooted, struct late_item items[LAT
     return count;
 }
 
-/* Returns in how many of all calls a rank came last, from those that were kept. */
+/* Extrapolates from the calls that were kept to all calls: how often a rank came last. */
 static int64_t last_of_all(const struct late_series *series, int64_t last)
 {
     return llround((double)last * (double)series->calls / (double)series->kept);
@@ -74,8 +74,8 @@ static void set_waited(struct rows *rows, const struct late_series *series,
     }
 }
 
-/* Compares the ranks' calls in rooted collectives, or in those that synchronise. Returns how many
-   calls of this rank that tells of. */
+/* Compares the ranks' calls in rooted collectives, or in those that synchronise. Returns for how
+   many of this rank's calls the waiting is known. */
 static int64_t find_waiting(struct rows *rows, const struct late *late, bool rooted, MPI_Comm comm)
 {
     int rank;
@@ -119,7 +119,7 @@ void rows_find_late(struct rows *rows, const struct snapshot *snapshot, const st
     (void)find_waiting(rows, snapshot->late, false, comm);
     if (job != NULL)
         find_rooted(rows, snapshot->late, job, comm);
-    /* Calls about files are followed with the other calls only. */
+    /* File calls are followed only together with the other calls. */
     for (int i = 0; !snapshot->asked.calls && i < rows->count; i++)
         rows->rows[i].row.waited_files_s = NAN;
 }

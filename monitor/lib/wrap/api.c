@@ -43,7 +43,7 @@ enum { KEPT_MAX = 64, PLACES_MAX = MPIX_MONITOR_ACTIVE_MAX + KEPT_MAX };
 struct place {
     int64_t serial;            /* of the request; 0: the place is empty */
     struct snapshot *snapshot; /* NULL once its end has begun */
-    int64_t ended;             /* once it has ended: how many had by then */
+    int64_t ended;             /* once it has ended: number of snapshots that had ended by then */
     struct rows rows;          /* set once it has ended, with the warnings */
     struct warnings warnings;
 };
@@ -60,7 +60,7 @@ static struct place *find_place(int64_t serial)
     return NULL;
 }
 
-/* Returns an empty place, if need be that of the oldest rows. NULL if no place has rows. */
+/* Returns an empty place, if necessary that of the oldest rows, or NULL if no place has rows. */
 static struct place *make_place(void)
 {
     struct place *oldest = NULL;
@@ -78,7 +78,7 @@ static struct place *make_place(void)
     return oldest;
 }
 
-/* Writes a line on stderr, once a job: without a report, the program wouldn't learn that its
+/* Writes a line on stderr, once per job: without a report, the program wouldn't learn that its
    handle asks for nothing. */
 static void warn_of_empty_handle(const MPIX_Monitor *handle)
 {

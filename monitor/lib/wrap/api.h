@@ -17,6 +17,6 @@ void monitors_abandon(void);
 /* Ends the active snapshots without a line. Returns their number. */
 int monitors_drop(void);
 
-/* Stops an active snapshot, or continues it. The time in between is not its own, and operations
-   in flight at the stop count as not completed. False if it can't continue. */
+/* Stops an active snapshot, or continues it. The time in between isn't counted, and operations in
+   flight at the stop are counted as not completed. Returns false if it can't continue. */
 bool monitor_switch(const MPIX_Monitor_request *request, bool on);

@@ -11,8 +11,8 @@
 enum { MANY = 64 }; /* requests that have room on the stack */
 
 /* Wrapper of a function that completes, of `count` requests, the `completed` ones of these
-   indices (NULL: the first ones), with room on the stack for `most`. NOLINTBEGIN(bugprone-macro-
-   parentheses) */
+   indices (NULL: the first ones), with room on the stack for `most`.
+   NOLINTBEGIN(bugprone-macro-parentheses) */
 #define COMPLETES(Name, most, parameters, arguments, count, requests, completed, indices)          \
     INTERPOSED int MPI_##Name parameters                                                           \
     {                                                                                              \
@@ -89,7 +89,7 @@ static bool begin_start(MPI_Request request, struct operation *operation)
 }
 
 struct started {
-    bool begins; /* an operation, which is monitored */
+    bool begins; /* begins a monitored operation */
     struct operation operation;
 };
 
@@ -133,7 +133,7 @@ INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
     call_enter(&call, OPERATION_Startall);
     if (count > MANY)
         started = malloc((size_t)count * sizeof *started);
-    /* Within this call those that begin are inner ones, which have no time of their own. */
+    /* Operations that begin within this call are inner ones, which have no time of their own. */
     for (int i = 0; started != NULL && i < count; i++)
         begun += started[i].begins = begin_start(requests[i], &started[i].operation);
     const int error = next.Startall(count, requests);

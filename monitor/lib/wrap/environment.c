@@ -20,10 +20,10 @@ struct word {
     size_t flag;      /* without `set`: the flag's offset in the handle */
     /* Takes the value, which it may change; "" for a word without one. False if it is wrong. */
     bool (*set)(struct environment *environment, char *value);
-    const char *hint; /* what is accepted */
+    const char *hint; /* accepted values */
 };
 
-enum { NUMBER_LENGTH_MAX = 63 }; /* of a value that has a number, with its unit */
+enum { NUMBER_LENGTH_MAX = 63 }; /* of a number with its unit */
 
 static bool set_all(struct environment *environment, char *value)
 {
@@ -219,7 +219,7 @@ static bool open_output(struct bc_error *error)
             return bc_error_set(error, "MPIRT_MONITOR: output=: the name is too long for a spawned "
                                        "job: use a shorter one");
     }
-    /* "e": closed in what the program executes. */
+    /* "e": closed on exec */
     run.file = fopen(name, "we");
     if (run.file == NULL)
         return bc_error_set(error,
@@ -250,14 +250,14 @@ static void share_settings(void)
         MPIX_Monitor handle;
     } settings;
     memset(&settings, 0, sizeof settings);
-    run.file = stderr; /* is not written but by rank 0; NULL would mean no report */
+    run.file = stderr; /* only rank 0 writes it; NULL would mean no report */
     if (run.rank == 0) {
         settings.good = read_variable();
         settings.handle = run.environment.handle;
     }
     BC_MPI(PMPI_Bcast(&settings, sizeof settings, MPI_BYTE, 0, MPI_COMM_WORLD));
     if (!settings.good) {
-        /* Not MPI_Abort: launchers may lose the line then. */
+        /* Not MPI_Abort, with which launchers may lose the line. */
         PMPI_Finalize();
         exit(2);
     }

@@ -27,16 +27,16 @@ bool environment_asks(void);
 void environment_note(const char *reason);
 
 /* Starts the monitor if all ranks have the library and the variable. Otherwise a line on stderr
-   reports that nothing is monitored, and nothing is sent. Call presence_begin before MPI_Init,
-   and this once after it. Returns whether it has started. */
+   reports that nothing is monitored, and nothing is sent. Call presence_begin before MPI_Init, and
+   this once after it. Returns true if it has started. */
 bool environment_start(void);
 
 /* True if the monitor is active, or switched off. Local. */
 bool environment_runs(void);
 
-/* Switches the monitor off or on again. Nothing in between counts. Local. */
+/* Switches the monitor off or on again. Nothing in between is counted. Local. */
 void environment_switch(bool on);
 
-/* Ends the monitor and writes its report. A line on stderr reports a lost report. Collective
-   over MPI_COMM_WORLD where the monitor runs; call it before MPI is finalised. */
+/* Ends the monitor and writes its report. A line on stderr reports a lost report. Collective over
+   MPI_COMM_WORLD if the monitor runs; call it before MPI is finalised. */
 void environment_end(void);

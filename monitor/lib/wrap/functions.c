@@ -97,7 +97,7 @@ static int synchronisation_returned(struct mpi_call *call, const struct ending *
     return error;
 }
 
-/* Collective that makes something, which the monitor remembers inside of the call. */
+/* Collective that makes an object, which the monitor remembers inside the call. */
 struct making {
     bool monitored;
     struct operation operation;
@@ -181,7 +181,7 @@ static int free_communicator(enum operation_kind kind, int (*free_it)(MPI_Comm *
     const MPI_Comm freed = *comm;
     const int number = communicator_before_free(freed);
     struct operation operation;
-    /* Unknown where monitoring begins meanwhile: then the call was before it. */
+    /* Unknown if monitoring has begun meanwhile: then the call preceded it. */
     const bool monitored = number != HANDLE_UNKNOWN &&
                            begin_if_monitored(&operation, kind, number, (struct sent){0}, false);
     const int error = free_it(comm);
@@ -200,9 +200,9 @@ INTERPOSED int MPI_Comm_disconnect(MPI_Comm *comm)
     return free_communicator(OPERATION_Comm_disconnect, next.Comm_disconnect, comm);
 }
 
-/* Wrap frees around the monitor, of tools before it and of layers for other languages, so a
-   handle that was remembered isn't used. They don't count. The monitor's own frees come here,
-   too. */
+/* Wrap frees that bypass the monitor, by tools before it and by layers for other languages, so that
+   a remembered handle isn't used afterwards. They aren't counted. The monitor's own frees come
+   here, too. */
 static int free_around(int (*free_it)(MPI_Comm *), MPI_Comm *comm)
 {
     const MPI_Comm freed = *comm;

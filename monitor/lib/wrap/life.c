@@ -30,7 +30,7 @@ static void refuse_other_library(void)
             "one that was built for that\n",
             abi_name(built, built_for, sizeof built_for), abi_name(program, used, sizeof used),
             library);
-    /* Not exit: with two MPI libraries in the process what they do there may crash. */
+    /* Not exit, in which two MPI libraries in one process may crash. */
     (void)fflush(NULL);
     _exit(2);
 }
@@ -64,7 +64,7 @@ __attribute__((constructor)) static void mark_old_report(void)
 #define AROUND                                                                                     \
     "Fortran's mpi_f08 with MPICH, all Fortran with Open MPI, and MPI opened with dlopen do that"
 
-/* Returns why there is no report, as far as was seen; NULL: none is missing. */
+/* Returns the reason why there is no report, as far as was seen, or NULL if none is missing. */
 static const char *find_reason(void)
 {
     int is_used = 0, has_ended = 0;
@@ -79,8 +79,8 @@ static const char *find_reason(void)
     return NULL;
 }
 
-/* Tells the user why there is no report. Calls of a Fortran layer behind MPI's C functions can't
-   be seen from here, nor another tool's calls of PMPI_. */
+/* Tells the user why there is no report. Calls of a Fortran layer below MPI's C functions can't be
+   seen from here, nor another tool's calls of PMPI_. */
 __attribute__((destructor)) static void explain_missing_report(void)
 {
     const char *const reason = environment_asks() && bc_launcher_is_first() ? find_reason() : NULL;
@@ -127,8 +127,8 @@ INTERPOSED int MPI_Finalize(void)
     return error;
 }
 
-/* Wraps the switch of the monitor of the whole run (0: off, 1: on). Arguments behind the level
-   can't be passed on. Both calls count. */
+/* Wraps the switch of the monitor of the whole run (0: off, 1: on). Arguments after the level can't
+   be passed on. Both calls are counted. */
 INTERPOSED int MPI_Pcontrol(const int level, ...)
 {
     struct mpi_call call;

@@ -33,9 +33,9 @@ int abi_of_library(const char *library, int standard_version)
     return ABI_OTHER;
 }
 
-/* Returns the major version of the standard's ABI of the library that the program's calls reach;
-   0 without one. A library of that ABI may also be in the process for another user, so only one
-   that answers the other calls counts. */
+/* Returns the major version of the standard's ABI of the library that the program's calls reach, or
+   0 if it has none. A library of that ABI may also be in the process for another user, so only one
+   that answers the other calls is accepted. */
 static int standard_version(void)
 {
     void *const get_version = dlsym(RTLD_DEFAULT, "PMPI_Abi_get_version");
@@ -52,7 +52,7 @@ static int standard_version(void)
 
 int abi_of_program(const char **library)
 {
-    static char text[65536]; /* MPI_MAX_LIBRARY_VERSION_STRING is another one in each library */
+    static char text[65536]; /* MPI_MAX_LIBRARY_VERSION_STRING differs between libraries */
     int length;
     PMPI_Get_library_version(text, &length);
     text[strcspn(text, "\n")] = '\0';
@@ -109,7 +109,7 @@ static bool needs_mpi(const ElfW(Dyn) * entries, ElfW(Addr) base)
 }
 
 /* Looks at an object for dl_iterate_phdr, which ends at the first one that needs MPI. MPI
-   libraries, and this one, don't count. */
+   libraries, and this one, are ignored. */
 static int look_at_object(struct dl_phdr_info *object, size_t size, void *unused)
 {
     (void)size, (void)unused;

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* Limit for the other ranks, which leave MPI_Init at nearly the same time. */
+/* Maximum wait for the other ranks, which leave MPI_Init at nearly the same time. */
 enum { WAIT_S = 10 };
 #define WAIT_NS (WAIT_S * INT64_C(1000000000))
 
@@ -33,8 +33,8 @@ static size_t read_process(long process, const char *name, char *text, size_t ro
     return length;
 }
 
-/* Returns the parent: field 4 of the stat file, behind "(NAME) S", where NAME may have
-   parentheses. 0 if it is unknown. */
+/* Returns the parent: field 4 of the stat file, after "(NAME) S", where NAME may have parentheses.
+   0 if it is unknown. */
 static long parent_of(long process)
 {
     char text[1024];
@@ -68,7 +68,7 @@ static uint64_t hash_proxy(uint64_t so_far)
     return so_far;
 }
 
-/* Hashes all that is equal on the ranks of a job, and different in jobs at the same time. */
+/* Hashes what is equal on the ranks of a job, and different in simultaneous jobs. */
 static uint64_t hash_job(uint64_t so_far)
 {
     static const char *const variables[] = {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID",
@@ -115,8 +115,8 @@ static bool leave_mark(int rank)
     return written;
 }
 
-/* Finds the ranks without a mark, whose number it returns. NFS shows the writes of others when a
-   file is opened. */
+/* Finds the ranks without a mark; returns their number. NFS shows the writes of others when a file
+   is opened. */
 static int find_absent(int ranks, int *absent)
 {
     int count = 0;
@@ -147,9 +147,9 @@ static void pause_before_look(int64_t *pause_ns)
         *pause_ns += *pause_ns / 2;
 }
 
-/* Decides, unless another rank has: when all marks are there, or this rank has waited too long.
-   It looks for the decision only then, since NFS remembers for half a minute that a file isn't
-   there. A rank that can't write the decision waits for another one's. */
+/* Decides, unless another rank has: when all marks are there, or this rank has waited too long. It
+   looks for the decision only then, since NFS remembers for half a minute that a file isn't there.
+   A rank that can't write the decision waits for another rank's. */
 static enum answer decide(int ranks, int *absent)
 {
     int64_t end_ns = bc_source_monotonic_ns() + WAIT_NS;

@@ -36,8 +36,8 @@
             (UNPACK arguments, request), struct operation operation;                               \
             begin, return operation_posted(&operation, error, *request))
 
-/* Defines the wrapper of a function after whose success the monitor remembers something, inside
-   of the call, monitored or not. `leave` returns its result. */
+/* Defines the wrapper of a function after whose success the monitor remembers an object, inside the
+   call, monitored or not. `leave` returns its result. */
 #define REMEMBERING(Name, parameters, arguments, enter, remember, leave)                           \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
@@ -128,7 +128,7 @@
     NONBLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments, window_unsure(win);             \
                 BEGIN_ONE_SIDED(Name, moved_bytes))
 
-/* Defines the wrapper of a collective on `comm` that makes something. */
+/* Defines the wrapper of a collective on `comm` that makes an object. */
 #define MAKING(Name, comm, remember, leave, parameters, arguments)                                 \
     REMEMBERING(Name, parameters, arguments,                                                       \
                 struct making making = making_begin(OPERATION_##Name, comm), remember, leave)
@@ -158,7 +158,7 @@
             BEGIN_OF_FILE(Name, asked_bytes),                                                      \
             return operation_posted(&operation, error, *(request)))
 
-/* Completes the operations on `win` at a target, or at all. */
+/* Completes the operations on `win` at one target or at all targets. */
 #define SYNCHRONISATION(Name, win, target, parameters, arguments)                                  \
     WRAPPER(Name, is_monitored(CLASS_POINT_TO_POINT), parameters, arguments, struct mpi_call call; \
             call_enter(&call, OPERATION_##Name);                                                   \
