@@ -370,7 +370,7 @@ def family_of(label):
     """The question of a line about gains, and the names in its label."""
     family, names = next((family, found[1]) for family, pattern in FAMILIES.items()
                          for found in [re.fullmatch(pattern, label)] if found)
-    return family, set(names.split(", "))
+    return family, set(names.split(" or " if family == "MPI_Put" else ", "))
 
 
 def name_of_thing(family, keys):

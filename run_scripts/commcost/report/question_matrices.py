@@ -71,7 +71,7 @@ def letters(found):
     """The meaning of the letters of Marks by name and place; of N where there is one."""
     has_n = any(mark.text.startswith("N") for marks in found.values() for mark in marks.values())
     return (f"F faster, E even, S slower, {'N not faster, perhaps slower, ' if has_n else ''}"
-            f"? not clear (launches disagree, or are fewer than {LAUNCHES_ENOUGH}).")
+            f"? not clear (launches disagree, or there are fewer than {LAUNCHES_ENOUGH}).")
 
 
 def power_of(size):
@@ -92,7 +92,7 @@ def gain_matrix(tables):
         has_number = has_room and answer in (gain_lines.YES, gain_lines.LOSES)
         found.setdefault(labels.of(case.row.keys), {})[power_of(case.size)] = mark_of(
             case.row, answer, f"{case.gain.value:.0f}" if has_number else "")
-    numbers_are = " Numbers: gain in % of the blocking call's time." if has_room else ""
+    numbers_are = " Numbers: time saved in % of the blocking call's time; negative: time added." if has_room else ""
     return matrix_parts(found, "operation / bytes", lambda size: size_text(size) if size else "no size",
                     f"Against the blocking call, with enough work: {letters(found)}{numbers_are}", most=99)
 
@@ -116,7 +116,7 @@ def overhead_matrix(tables):
         found.update((label.format(name), of_name) for name, of_name in marks.items())
     return matrix_parts(found, "message / bytes", size_text, "Host overhead: the CPU time of a message. CPU "
                         "availability: the share of an iteration (transfer and barrier) that is left for work; for "
-                        "small messages an upper bound. ? not clear.")
+                        "small messages an upper bound. ?: not clear.")
 
 
 def rate_matrix(tables):
@@ -160,7 +160,7 @@ def noise_matrix(tables):
     pairs = tables.measured("noise", "slowdown_pct", scope="collective")
     return matrix_parts(numbers(tables, "noise", pairs, (Key("operation"),), lambda row: row.size("grain_us")),
                     "measured slowdown (%)", lambda work: f"{work:g} µs of work" if work else "no work",
-                    "Slowdown of a step, work and an operation, by interruptions.")
+                    "How much interruptions lengthen a step, which is work and an operation.")
 
 
 def monitor_matrix(tables):

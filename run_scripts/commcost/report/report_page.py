@@ -9,7 +9,7 @@ from commcost.report import change_sections, plot, question_sections, report_sec
 from commcost.result.tables import BASE, NEW
 from commcost.scorecard.scorecard import card_of
 
-FOOTER = ("1 MB/s = 2^20 bytes/s, 1 GB/s = 2^30 bytes/s. A double has 8 bytes. NA: no value. "
+FOOTER = ("1 MB/s is 2^20 bytes/s, 1 GB/s is 2^30 bytes/s. NA: no value. "
           "Made by commcost. The .tsv files have all columns.")
 
 

@@ -109,7 +109,8 @@ def line_of(answers):
     """The Line of Answers of a family with the same verdict."""
     verdict, places = answers[0].verdict, {answer.place for answer in answers}
     sizes = [size for answer in answers for size in answer.sizes]
-    label = GAIN_LINES[answers[0].family].format(", ".join(dict.fromkeys(answer.name for answer in answers)))
+    between = " or " if answers[0].family == "put" else ", "
+    label = GAIN_LINES[answers[0].family].format(between.join(dict.fromkeys(answer.name for answer in answers)))
     return Line(label, NO if verdict == EVEN else verdict, places.pop() if len(places) == 1 else card_table.SOME_SIZES,
                 note=gain_text(verdict, sizes), rows=tuple(size.row.identity for size in sizes))
 
