@@ -27,7 +27,7 @@ LEAST_PCT, MISSED_PCT = MIN_GAIN / 2, 2 * MIN_GAIN
 RIGHT, NO_FALSE, COST = 0.95, 0.99, 1 / 3
 
 
-# ---- libraries, and how they read their files: after their sources, not after libraries.py ---------
+# ---- libraries, and how they read their files: after their sources, not after mpi_libraries.py ---------
 
 def program_that_says(folder, name, text):
     """The path of a program that prints a text."""
