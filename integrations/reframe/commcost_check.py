@@ -1,19 +1,19 @@
-"""The programs of commcost as one check of ReFrame's (4.0 and newer), each quantity a figure of merit.
+"""The programs of commcost as a ReFrame check (4.0 and newer), with each quantity as a figure of merit.
 
     reframe -C SETTINGS -c commcost_check.py -r -S programs_folder=/opt/commcost/libexec/commcost \
         -S num_nodes=4 -S ranks_per_node=1
 
-The folder is that of a build (build/), or of what was installed from one (PREFIX/libexec/commcost). noise
-belongs on all processors of a node: ranks_per_node.
+programs_folder is a build folder (build/) or its installation (PREFIX/libexec/commcost). Set ranks_per_node to the
+processors of a node, since noise should run on all of them.
 
-A figure of merit has the name that --format=metrics gives it (pingpong/arrangement.single/.../latency),
-so references of a system can be written for those that matter. Names with hosts in them (linkmap's nodes, noise's
-hosts) are of one allocation, and those of noise's sources of one launch:
+A figure of merit has the name that --format=metrics gives it (pingpong/arrangement.single/.../latency), so you can
+write references for those that matter. Names that contain hosts (nodes of linkmap, hosts of noise) are valid for one
+allocation, those of noise's sources for one launch:
 
     reference = {"cluster:partition": {"pingpong/.../latency": (0.6, None, 0.1, "us")}}
 
-Run with ReFrame 4.11 (its development version of July 2026) on one machine by mpirun, five of the
-programs; not on a cluster.
+Tested with five of the programs under ReFrame 4.11 (development version of July 2026), on one machine with mpirun, not
+on a cluster.
 """
 
 import os

@@ -1,8 +1,7 @@
-# A Spack recipe, in the form that Spack's own repository of packages takes (Spack 1.0 and newer). Until commcost is in
-# there: put this file into packages/commcost/ of a repository of your own (spack repo create), the source archive
-# (cpack --config CPackSourceConfig.cmake) to `url`, and its checksum (sha256sum) into `version`.
-#
-# Not run so far: checked for its syntax only.
+# A Spack recipe in the form of Spack's package repository (Spack 1.0 and newer). Until commcost is there: put this file
+# into packages/commcost/ of your repository (spack repo create), the source archive (cpack --config
+# CPackSourceConfig.cmake) at `url`, and its checksum (sha256sum) into `version`. Not tested yet: only its syntax was
+# checked.
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 from spack.package import *

@@ -1,4 +1,4 @@
-"""The suite, and all that reads its results. Rooms, each of which uses only those above it:
+"""The suite, and readers of its results. Packages, each of which uses only those above it:
 
     result     reader and model of results, statistics over launches
     suite      the suite, and launches of jobs
@@ -8,8 +8,8 @@
     cost       the communication cost of a program
     tune       the MPI library's best algorithms, and GPU support
 
-Rooms share `command` (command lines, errors of one line), `system` (files, commands), `words` (numbers, sizes and lists
-as text) and `page` (a report as a tree of parts). They need Python 3.6 and its standard library.
+Packages share `command` (command lines, errors of one line), `system` (files, commands), `words` (numbers, sizes and
+lists as text) and `page` (a report as a tree of parts). They need Python 3.6 and its standard library.
 """
 
-__version__ = "0.1.0"  # of commcost; CMakeLists.txt reads it here
+__version__ = "0.1.0"  # of commcost; read by CMakeLists.txt

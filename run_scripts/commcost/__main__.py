@@ -4,7 +4,7 @@ import importlib
 import os
 import sys
 
-# A script's name, its module and function.
+# By command: the script's name, its module and function.
 COMMANDS = {"checkup": ("checkup.sh", "checkup.checkup", "main"),
             "compare": ("bench_compare", "compare.bench_compare", "main"),
             "cost": ("cost.sh", "cost.program_cost", "main"),
@@ -21,9 +21,9 @@ COMMANDS = {"checkup": ("checkup.sh", "checkup.checkup", "main"),
 
 
 def main():
-    # Python looks for modules in this file's folder; the package lies beside it.
+    # Python searches this file's folder for modules; the package is next to it.
     sys.path[0] = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    sys.dont_write_bytecode = True  # the folder may be another user's
+    sys.dont_write_bytecode = True  # the folder may belong to another user
     if len(sys.argv) < 2 or sys.argv[1] not in COMMANDS:
         sys.exit(f"usage: python3 run_scripts/commcost {'|'.join(COMMANDS)} [OPTION]...")
     program, module, function = COMMANDS[sys.argv[1]]

@@ -13,7 +13,7 @@ from commcost.system import replace_file
 from commcost.words import counted
 
 EXIT_DONE, EXIT_FAILED, EXIT_USAGE = 0, 1, 2
-ERROR_MAX = 500  # letters
+ERROR_MAX = 500  # characters
 CONTROLS = "\x00-\x1f\x7f-\x9f"
 
 
@@ -26,8 +26,8 @@ class Failure(Exception):
 
 
 def plain(text):
-    """Returns the text as one line for a terminal: spaces for control characters and those that change the order of
-    others, question marks for bytes that aren't UTF-8."""
+    """Returns the text as one line for a terminal: spaces replace control characters and those that reorder text,
+    question marks replace bytes that aren't UTF-8."""
     if text.isprintable() and "\ufffd" not in text:
         return text
     text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
@@ -51,7 +51,7 @@ def discard(stream):
 
 
 class Formatter(argparse.RawDescriptionHelpFormatter):
-    """Writes --name=VALUE."""
+    """Shows options as --name=VALUE."""
 
     def __init__(self, prog):
         super().__init__(prog, max_help_position=10, width=78)
@@ -59,7 +59,7 @@ class Formatter(argparse.RawDescriptionHelpFormatter):
     def _format_action_invocation(self, action):
         if not action.option_strings:
             return super()._format_action_invocation(action)
-        # One name stands in the place of the second.
+        # A single name is aligned with second names.
         names = ("    " if len(action.option_strings) == 1 else "") + ", ".join(action.option_strings)
         values = action.metavar if action.nargs == "+" else self._format_args(action, action.dest.upper())
         return names if action.nargs == 0 else f"{names}={values}"
@@ -77,7 +77,7 @@ class Parser(argparse.ArgumentParser):
                           version=f"{program} (commcost) {__version__}")
 
     def parse_with_paths(self, words, what=argparse.SUPPRESS):
-        """Returns the options, and as `paths` all other words."""
+        """Returns the options, with all other words as `paths`."""
         self.add_argument("paths", metavar="RESULTS", nargs="*", help=what)
         options, others = self.parse_known_args(words)
         unknown = [word for word in others if word.startswith("-") and word != "--"]
@@ -87,7 +87,7 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def parse_with_results(self, words, most, least=1):
-        """Returns the options, and as `paths` `least` to `most` results."""
+        """Returns the options, with `least` to `most` results as `paths`."""
         options = self.parse_with_paths(words, "folders or files")
         if not least <= len(options.paths) <= most:
             what = counted(len(options.paths), "result") if options.paths else "which results?"
@@ -95,7 +95,7 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def parse_with_base(self, words):
-        """Returns the options, and as `paths` one result and that of --base, if given."""
+        """Returns the options, with one result and that of --base, if given, as `paths`."""
         self.add_argument("--base", metavar="BASE_RESULTS", help="results to compare with")
         options = self.parse_with_results(words, 1)
         options.paths += [options.base] if options.base else []
@@ -103,7 +103,7 @@ class Parser(argparse.ArgumentParser):
 
     def parse_known_args(self, args=None, namespace=None):
         for word in args:
-            if word.startswith("-") and word.endswith("=--"):  # argparse takes that for the end of options
+            if word.startswith("-") and word.endswith("=--"):  # argparse takes this as the end of options
                 self.error(f"argument {word[:-len('=--')]}: '--' is no value")
         return super().parse_known_args(args, namespace)
 
@@ -114,7 +114,7 @@ class Parser(argparse.ArgumentParser):
         return options
 
     def unknown(self, word):
-        """Ends the program: the word is no option."""
+        """Ends the program with an error about an unknown option."""
         if not word.startswith("-"):
             self.error(f"'{word:.200}' is no option: see --help")
         name = word.partition("=")[0]
@@ -126,7 +126,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def output_path(path, output, default):
-    """Returns `output` if given, else `default`, a path beside the result. UsageError if the result is a pipe."""
+    """Returns `output` if given, else `default`, a path next to the result. UsageError if the result is a pipe."""
     if not (output or os.path.isdir(path) or os.path.isfile(path)):
         raise UsageError(f"'{path:.200}' is no file or folder: use --output")
     return output or default
@@ -143,7 +143,7 @@ def protect_input(stream):
 
 
 def is_input(path, is_followed):
-    """True if a path leads to a file that was read; a link only if it is followed."""
+    """True if a path leads to a file that was read. Links count only if they are followed."""
     try:
         file = os.stat(path, follow_symlinks=is_followed)
     except OSError:
@@ -153,7 +153,7 @@ def is_input(path, is_followed):
 
 def write_to(path, text, is_named=True):
     """Writes text or bytes to a file, or to stdout for None. UsageError if the user named the file and it can't be
-    written, or was read; Failure without space, or for another file."""
+    written, or was read. Failure if the disk is full, or for any other file."""
     if path is None:
         sys.stdout.write(text)
         return
@@ -168,7 +168,7 @@ def write_to(path, text, is_named=True):
 
 
 def percent(low, high):
-    """Makes the type of an option in percent, with or without the sign."""
+    """Makes the type of an option in percent, with or without the % sign."""
     def parse(text):
         try:
             value = float(text[:-1] if text.endswith("%") else text)
@@ -182,13 +182,13 @@ def percent(low, high):
 
 def run(program, main, words=None):
     """Ends the program with the exit status of main(words). Exceptions become one line on stderr."""
-    # The next file that is opened would take the number of a closed stream. This one can't be written.
+    # Otherwise the next file to be opened would get the number of a closed stream. This file can't be written.
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDONLY)
-    # The locale doesn't matter; names of files may be any bytes.
+    # Independent of the locale; file names may be any bytes.
     sys.stdout = open(1, "w", encoding="utf-8", errors="surrogateescape", closefd=False)
     sys.stderr = sys.stderr or open(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
     try:
@@ -198,7 +198,7 @@ def run(program, main, words=None):
         complain(program, error)
         status = EXIT_USAGE if isinstance(error, UsageError) else EXIT_FAILED
     except OSError as error:
-        # The reader has enough, or there is no space.
+        # The reader closed the pipe, or the disk is full.
         if not isinstance(error, BrokenPipeError):
             what = "output was lost" if error.filename is None else f"'{error.filename:.200}'"
             complain(program, f"{what}: {error.strerror}")

@@ -1,4 +1,4 @@
-"""A report as a tree of parts, which write themselves as lines of HTML, Markdown and plain text.
+"""A report as a tree of parts, each of which can be written as HTML, Markdown and plain text.
 
 The HTML is one file without scripts or network, and well-formed XML. In Markdown and plain text an empty line follows
 each part; pictures and closed parts are omitted.
@@ -15,7 +15,7 @@ from commcost.system import SCRIPTS
 
 STYLE = os.path.join(SCRIPTS, "report", "style.css")
 WIDTH = 100  # of a terminal
-COLUMNS_MOST = 10  # of a matrix with a number in each cell; of more columns every second, third ... is shown
+COLUMNS_MOST = 10  # of a matrix of numbers; of more columns only every second, third ... is shown
 ASCII = {"µ": "u", "–": "-", "…": "...", "×": "x"}
 
 
@@ -24,7 +24,7 @@ def escaped(text):
 
 
 def attributes(**named):
-    """Returns attributes with a value; class_ is class, data_column data-column."""
+    """Returns the attributes that have a value; class_ becomes class, data_column becomes data-column."""
     return "".join(f' {name.rstrip("_").replace("_", "-")}="{escaped(value)}"'
                    for name, value in named.items() if value)
 
@@ -35,7 +35,7 @@ def words_of(text):
 
 
 def lines_of(parts, form):
-    """Returns the lines of all parts that have this form: html, markdown or text."""
+    """Returns the lines of all parts in a form (html, markdown or text); some parts lack forms."""
     return [line for part in parts for line in getattr(part, f"as_{form}", list)()]
 
 
@@ -56,7 +56,7 @@ class Text(typing.NamedTuple):
 
 
 class Items(typing.NamedTuple):
-    """A list of sentences; a line after a sentence holds a command or details; `kind` is its class."""
+    """A list of sentences, each with optional lines for a command or details. `kind` is its class."""
 
     items: list
     kind: str
@@ -77,7 +77,7 @@ class Items(typing.NamedTuple):
 
 
 class Column(typing.NamedTuple):
-    """A table's column: its heading, its name if different, and True for numbers."""
+    """A table's column: its heading, its name if different, and True if it has numbers."""
 
     heading: str
     name: str = ""
@@ -85,7 +85,7 @@ class Column(typing.NamedTuple):
 
 
 class Mark(typing.NamedTuple):
-    """A table's cell with a colour, or a link to a row of another table; `kind` is its class."""
+    """A table's cell with a colour, or with a link to a row of another table. `kind` is its class."""
 
     text: str
     kind: str = ""
@@ -96,7 +96,7 @@ class Mark(typing.NamedTuple):
 
 
 class Row(typing.NamedTuple):
-    """A table's row; its cells are texts or Marks."""
+    """A table's row of texts or Marks."""
 
     cells: list
     identity: str = ""
@@ -139,13 +139,13 @@ class Grid(typing.NamedTuple):
 
 
 def grid_of(columns, kind="rows", rows=()):
-    """Returns the Grid of cells by Column, and of pairs of each row's identity and kind, if any."""
+    """Returns a Grid of `columns` (cells by Column). `rows` are pairs of each row's identity and kind, if any."""
     cells = list(map(list, zip(*columns.values())))
     return Grid(list(columns), [Row(of_row, *more) for of_row, more in zip(cells, rows or [()] * len(cells))], kind)
 
 
 def html_of_cell(column, cell):
-    """Returns a cell. Texts are th, so that numbers need no class: a page has thousands."""
+    """Returns a cell. Texts are th, so that the thousands of numbers on a page need no class."""
     text, tag, kind = escaped(cell), "td" if column.is_number else "th", ""
     if isinstance(cell, Mark):
         text = f'<a href="#{escaped(cell.link)}">{text}</a>' if cell.link else text
@@ -154,10 +154,10 @@ def html_of_cell(column, cell):
 
 
 def matrix_parts(found, heading, column_of, legend, most=COLUMNS_MOST):
-    """Returns parts that show Marks by name and place, up to `most` places, with a legend; none without marks.
-    `column_of` makes a column's heading of a place."""
+    """Returns parts that show Marks by row name and column value (place), up to `most` columns, with a legend, or none
+    without marks. `column_of` makes the heading of a place."""
     places = sorted({place for marks in found.values() for place in marks}, reverse=True)
-    places = places[::-(-len(places) // most) or 1][::-1]  # every nth, the last one always
+    places = places[::-(-len(places) // most) or 1][::-1]  # every nth, always including the last one
     columns = [Column(heading, "what"), *(Column(column_of(place), "", True) for place in places)]
     rows = [Row([name, *(marks.get(place, "") for place in places)]) for name, marks in found.items()
             if any(place in marks for place in places)]
@@ -172,7 +172,7 @@ class Figure(typing.NamedTuple):
     title: str
 
     def as_html(self):
-        """Returns the SVG with prefixed names inside, since all share one page."""
+        """Returns the SVG, with its internal names prefixed, since all pictures share one page."""
         with open(self.path, encoding="utf-8") as stream:
             text = stream.read()
         text = re.sub(r"""\bid=['"]|href=['"]#|url\(#""", lambda found: f"{found.group()}{escaped(self.name)}-", text)
@@ -180,7 +180,7 @@ class Figure(typing.NamedTuple):
 
 
 class Closed(typing.NamedTuple):
-    """Parts that are shown on a click on their summary."""
+    """Parts that a click on their summary shows."""
 
     identity: str
     summary: str
@@ -213,7 +213,7 @@ class Section(typing.NamedTuple):
 
 
 class Page(typing.NamedTuple):
-    """A report. The contents list the sections from number `first_listed` on."""
+    """A report. Its table of contents begins with section number `first_listed`."""
 
     title: str
     sections: list

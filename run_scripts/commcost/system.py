@@ -8,7 +8,7 @@ import shlex
 import subprocess
 
 SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # run_scripts
-TOP = os.path.dirname(SCRIPTS)  # of the source tree, or what is installed of it
+TOP = os.path.dirname(SCRIPTS)  # of the source tree or of the installation
 IS_TREE = os.path.exists(os.path.join(TOP, "CMakeLists.txt"))
 
 
@@ -17,13 +17,13 @@ def quoted(words):
 
 
 def shell_command(*words):
-    """Returns a command for users: a line for a shell in any folder. An option's name stands before the quotes."""
+    """Returns a command line for users, which works in any folder. Only an option's value is quoted, not its name."""
     found = [re.fullmatch("(--[a-z-]+=)?(.*)", word, re.S).groups("") for word in words]
     return " ".join(name + shlex.quote(value) for name, value in found)
 
 
 def script(name):
-    """Returns the word that starts a script of run_scripts. Installed, it is a command (Install.cmake)."""
+    """Returns the word that starts a script of run_scripts. If installed, it is a command (Install.cmake)."""
     return os.path.join(SCRIPTS, name) if IS_TREE else f"commcost-{name[:-len('.sh')].replace('_', '-')}"
 
 
@@ -33,7 +33,7 @@ def short_path(path):
 
 
 def command_output(*words, cwd=None, errors=subprocess.DEVNULL):
-    """Returns the output of a command; "" if it can't be started."""
+    """Returns the output of a command, or "" if it can't be started."""
     try:
         done = subprocess.run(words, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=errors, check=False)
@@ -43,7 +43,7 @@ def command_output(*words, cwd=None, errors=subprocess.DEVNULL):
 
 
 def lines_of(path):
-    """Returns the lines of a file; none if it can't be read."""
+    """Returns the lines of a file, or none if it can't be read."""
     try:
         with open(path, encoding="utf-8", errors="replace") as stream:
             return stream.read().splitlines()
@@ -62,7 +62,7 @@ def remove(path):
 
 @contextlib.contextmanager
 def naming(path):
-    """Names this file in an OSError from within: that of a write has no name."""
+    """Adds this file's name to an OSError from within, since one from a write has no name."""
     try:
         yield
     except OSError as error:
@@ -71,8 +71,8 @@ def naming(path):
 
 
 def replace_file(path, content, is_named=False):
-    """Replaces a file with this text, or these bytes, as a whole or not at all, even with several writers. A link in
-    its place is replaced, not followed, unless the user named it: then a pipe or device is written to."""
+    """Replaces a file with text or bytes atomically, even with several writers. A link is replaced, not followed,
+    unless the user named it; then it may also lead to a pipe or device."""
     if isinstance(content, str):
         content = content.encode("utf-8", "surrogateescape")
     if is_named:
@@ -93,5 +93,5 @@ def replace_file(path, content, is_named=False):
 
 
 def is_half_written(name):
-    """True if it is a name of replace_file's for an incomplete file."""
+    """True if replace_file uses this name for an incomplete file."""
     return re.fullmatch(r"\.[0-9a-f]{16}\.new", name) is not None

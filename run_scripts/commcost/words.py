@@ -7,12 +7,12 @@ UNSURE = "not clear"
 
 
 def decimals(value, count):
-    """Returns a number with these decimals; NA for None."""
+    """Returns a number with `count` decimals, or NA for None."""
     return "NA" if value is None else f"{value:.{count}f}"
 
 
 def six_digits(value):
-    """Returns a number with six significant digits; NA for None."""
+    """Returns a number with six significant digits, or NA for None."""
     if value is None:
         return "NA"
     if value == 0:
@@ -23,7 +23,7 @@ def six_digits(value):
 
 
 def number_text(value):
-    """Returns a whole number without a point, any other with up to six digits."""
+    """Returns an integer without a point, any other number with up to six digits."""
     return str(int(value)) if abs(value) < 1e15 and value == int(value) else f"{value:.6g}"
 
 
@@ -36,7 +36,7 @@ def short(value):
 
 
 def size_text(count):
-    """Returns a size as the programs take it: 8, 1K, 4M."""
+    """Returns a size in the form of the programs' options: 8, 1K, 4M."""
     for unit, letter in ((1 << 30, "G"), (1 << 20, "M"), (1 << 10, "K")):
         if count >= unit and count % unit == 0:
             return number_text(count / unit) + letter
@@ -57,7 +57,7 @@ def cut(text, most):
 
 
 def listed(texts, most=None):
-    """Returns "one, two and three"; of more than `most` the first ones and the number of the others."""
+    """Returns "one, two and three". Of more than `most` texts, lists the first ones and counts the rest."""
     texts = list(texts)
     if most is not None and len(texts) > most:
         texts = [*texts[:most - 1], f"{len(texts) - most + 1} more"]
@@ -81,11 +81,11 @@ def grouped(values, key):
 
 # Numbers as in strtod, except hexadecimal ones, infinity and NaN.
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-NUMBER_MAX = 1e100  # so that products, ratios and powers of ten of numbers are numbers, too
+NUMBER_MAX = 1e100  # so that products, ratios and powers of ten are also finite
 
 
 def parsed_number(cell):
-    """Returns the number in a cell; None for NA, for text, and for numbers that nothing measures."""
+    """Returns the number in a cell, or None for NA, text, and implausible numbers."""
     if not _NUMBER.fullmatch(cell):
         return None
     value = float(cell)

@@ -1,4 +1,4 @@
-"""bench_compare: the changes of each quantity between two sides (row_changes), for a gate or for a reader."""
+"""bench_compare: the changes of each quantity between two sides (row_changes), for a CI gate or a reader."""
 
 from commcost import command
 from commcost.command import UsageError
@@ -11,17 +11,17 @@ from commcost.suite.launch_options import list_of
 from commcost.words import UNSURE, counted, decimals, grouped, listed, short, six_digits
 
 PROGRAM = "bench_compare"
-EXIT_TOO_FEW = 3  # launches in all rows
+EXIT_TOO_FEW = 3  # too few launches in all rows
 
 
 def tested_of(changes, limits):
-    """Returns the tested Changes, and those of them with too few launches for any change to be significant."""
+    """Returns the tested Changes, and those with too few launches for any change to be significant."""
     tested = [change for change in changes if change.p is not None]
     return tested, [change for change in tested if len(tested) * rank_test.lowest_p(*change.launches) > limits.alpha]
 
 
 def launches_hint(changes, limits):
-    """Returns the hint about rows with too few launches; "" without such rows."""
+    """Returns the hint about rows with too few launches, or "" if there are none."""
     tested, hopeless = tested_of(changes, limits)
     if not hopeless:
         return ""
@@ -56,8 +56,8 @@ def cells_of(change):
 
 
 def write_tables(output, comparison, options):
-    """Writes a table for each benchmark: the keys that vary and the main columns, below the other keys. A benchmark
-    that the new side lacks has a warning instead."""
+    """Writes a table for each benchmark: the keys that vary and the main columns, below the other keys. If the new side
+    lacks a benchmark, writes a warning instead."""
     output.remark("p", "probability of such a difference without a change, corrected for all rows")
     output.remark("verdict", f"changed: p of at most {options.alpha / 100:g}, and a change of at least "
                   f"{options.threshold:g} %")
@@ -84,7 +84,7 @@ def short_or_na(value):
 
 
 def launches_text(changes, side):
-    """Returns the numbers of launches of rows with any: 10, or 6 to 10."""
+    """Returns the range of launches over rows that have any: "10" or "6 to 10"."""
     counts = {change.launches[side] for change in changes} - {0} or {0}
     return " to ".join(map(str, sorted({min(counts), max(counts)})))
 
@@ -166,7 +166,7 @@ def sides_of(options):
 
 
 def main(words):
-    # --base=FIRST SECOND is --base FIRST SECOND.
+    # --base=FIRST SECOND means --base FIRST SECOND.
     parts = [word.split("=", 1) if word.startswith(("--base=", "--new=")) else [word] for word in words]
     options = parser().parse_with_paths(sum(parts, []))
     options.sides = sides_of(options)

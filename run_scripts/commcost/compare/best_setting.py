@@ -1,8 +1,8 @@
 """The best of the settings that a suite varied, row by row.
 
-Exact rank tests over launches, whose rounds have one launch of each setting (rank_test.rounds_p), compare settings in
-pairs. Holm's correction over all pairs of all rows bounds the chance of any false answer by ALPHA. A setting is best if
-it is better than each of the others by these tests.
+Settings are compared in pairs by exact rank tests over launches; a round has one launch of each setting
+(rank_test.rounds_p). Holm's correction over all pairs of all rows limits the chance of any false answer to ALPHA. A
+setting is best if these tests find it better than every other setting.
 """
 
 import itertools
@@ -25,13 +25,13 @@ class Best(typing.NamedTuple):
     """A quantity of a row, by setting."""
 
     schema: Schema
-    keys: tuple    # without the setting's
+    keys: tuple    # without the setting
     quantity: str
-    more: bool     # more is better
+    more: bool     # higher is better
     medians: dict  # by setting, the best first
-    sure: bool     # the first one is better than each other
-    p: float       # the largest corrected p of its pairs
-    launches: int  # of the setting with the fewest
+    sure: bool     # the first setting is better than all others
+    p: float       # largest corrected p-value of its pairs
+    launches: int  # of the setting with the fewest launches
 
     @property
     def name(self):
@@ -40,12 +40,12 @@ class Best(typing.NamedTuple):
 
     @property
     def points(self):
-        """True if the gain is in points: the quantity is a percentage."""
+        """True if the gain is in percentage points."""
         return unit_of(self.quantity) == "%"
 
     @property
     def gain_pct(self):
-        """Returns the gain over the next setting, in percent of it or in points; None if it is 0."""
+        """Returns the gain over the next best setting, in percent of it or in points, or None if that setting is 0."""
         first, second = list(self.medians.values())[:2]
         if self.points:
             return abs(first - second)
@@ -64,7 +64,7 @@ def is_varied(tables):
 
 
 def best_of_result(path, tables):
-    """Returns the Best of a result; none without settings."""
+    """Returns the Best of each row of a result, or none without settings."""
     try:
         return best_settings(read_launches([path], opened=tables.opened)) if is_varied(tables) else []
     except ResultError:
@@ -96,13 +96,13 @@ def best_settings(launches):
 
 
 def launches_needed(best):
-    """Returns the launches of each setting from which on the largest possible difference is significant."""
+    """Returns the launches per setting needed for the largest possible difference to be significant."""
     pairs = sum(len(row.medians) * (len(row.medians) - 1) // 2 for row in best)
     return rank_test.launches_needed(rank_test.TESTS_OF_ROUNDS * pairs, ALPHA)
 
 
 def unclear(best):
-    """Returns the Best that aren't clear, by reason."""
+    """Returns the Best that are not clear, by reason."""
     needed, found = launches_needed(best), {}
     for row in best:
         if not row.sure:
@@ -112,9 +112,9 @@ def unclear(best):
 
 
 def failures(path):
-    """Yields sentences about settings of a suite's folder in which all launches of a program failed."""
+    """Yields sentences about settings in which all launches of a program failed."""
     folder = Folder(path)
-    settings, results, found = folder.settings(), {}, {}  # found: by setting, each program, and whether it failed
+    settings, results, found = folder.settings(), {}, {}  # found: by setting and program, True if it failed
     for (run, name), result in folder.last_results().items():
         results.setdefault(name, {})[run] = result
     for name, by_run in results.items():

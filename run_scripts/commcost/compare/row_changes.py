@@ -1,7 +1,7 @@
 """Changes of each row between two sides of several launches, with intervals and verdicts.
 
-Launches of one program differ by more than the intervals of single launches. So the rank-sum test compares launches,
-not samples. Holm's correction bounds the chance of a false alarm in all rows of a call together.
+Launches of one program differ by more than the intervals of single launches, so the rank-sum test compares launches,
+not samples. Holm's correction limits the chance of any false alarm in all rows of a comparison.
 """
 
 import math
@@ -15,40 +15,40 @@ from commcost.words import UNSURE, counted, grouped, listed
 
 BASE, NEW = 0, 1
 SIDES = ("base", "new")
-SLOWER = "slower"         # or less of what there should be more of
+SLOWER = "slower"         # or lower where higher is better
 FASTER = "faster"
-SAME = "same"             # the change's whole interval is within the threshold
+SAME = "same"             # the whole interval of the change is within the threshold
 FAILED = "failed"         # a new launch found wrong data
-MISSING = "missing"       # all launches of the base have values, the new side has none
-ADDED = "added"           # the other way round
-PARTIAL = "partial"       # only some launches of one side have values: not compared
+MISSING = "missing"       # all launches of the base have values, none of the new side
+ADDED = "added"           # the reverse of MISSING
+PARTIAL = "partial"       # not compared: only some launches of one side have values
 VERDICTS = (SLOWER, FASTER, SAME, UNSURE, FAILED, MISSING, ADDED)
 
 
 class Limits(typing.NamedTuple):
-    alpha: float          # chance of a false slower or faster in a call, 0 to 1
-    threshold_pct: float  # a smaller change doesn't matter
+    alpha: float          # chance of any false slower or faster in a comparison, 0 to 1
+    threshold_pct: float  # smaller changes don't matter
     confidence: float     # of the intervals, 0 to 1
 
 
 class Change(typing.NamedTuple):
-    """How a quantity of a row changed."""
+    """The change of a quantity of a row."""
 
     series: object
-    launches: tuple     # with a value, by side
-    base: typing.Optional[float]  # medians; None: no values
+    launches: tuple     # number with a value, by side
+    base: typing.Optional[float]  # medians; None without values
     new: typing.Optional[float]
-    points: bool        # the change is in points, not in percent of the base
-    change_pct: typing.Optional[float]  # None: no values on a side, or the base is 0
+    points: bool        # change in points, not in percent of the base
+    change_pct: typing.Optional[float]  # None if a side has no values or the base is 0
     interval: typing.Optional[rank_test.Interval]
-    p: typing.Optional[float]           # None: not tested
+    p: typing.Optional[float]           # None if not tested
     corrected_p: typing.Optional[float]
     verdict: str
 
 
 def estimate(series, base, new, limits):
     """Returns the Change of a series, without the parts that depend on other rows. A change is the Hodges-Lehmann
-    estimate over launches: of the ratio if all values are above 0, else of the difference over the base's
+    estimate over launches: of the ratio if all values are positive, otherwise of the difference, divided by the base's
     median. Percentages (overlap_pct) change by points: from 10 to 12 % is 2, not 20."""
     points = series.quantity.endswith(("_pct", "(%)"))
     verdict = FAILED if new.failed else MISSING if not new.values else ADDED if not base.values else UNSURE
@@ -61,7 +61,7 @@ def estimate(series, base, new, limits):
 
 
 def size_of_change(base, new, points, confidence):
-    """Returns the change in percent or points, and its interval; None for either if undefined."""
+    """Returns the change in percent or points and its interval, each None if undefined."""
     middle, is_ratio = rank_test.median(base), not points and min(base) > 0 and min(new) > 0
     sides = [list(map(math.log, side)) if is_ratio else side for side in (base, new)]
     value, interval = rank_test.rank_shift(*sides, confidence)
@@ -89,8 +89,8 @@ def judge(change, limits):
 
 
 def compare(launches, limits):
-    """Returns the Changes of all series that have a value on either side. Rows that each launch finds for itself,
-    such as sources of noise, are PARTIAL, neither missing nor added."""
+    """Returns the Changes of all series that have a value on either side. Rows that only some launches find, such as
+    sources of noise, are PARTIAL, neither missing nor added."""
     changes = []
     for series in launches.series.values():
         sides = [launches.values(series, side) for side in (BASE, NEW)]
@@ -111,17 +111,17 @@ def compare(launches, limits):
 
 
 class Comparison(typing.NamedTuple):
-    """Two sides against each other."""
+    """Two sides and their changes."""
 
     launches: object  # Launches of both
     changes: list
-    remarks: list     # pairs of note or warning, and its text
-    missing: list     # benchmarks that only the base has
+    remarks: list     # pairs of "note" or "warning" and a text
+    missing: list     # benchmarks that the new side lacks
 
 
 def compare_sides(sides, limits, force=False, hint=""):
-    """Returns the Comparison of both sides' paths. ResultError if nothing can be compared, or, with a hint, if the
-    sides differ too much to be compared without `force`."""
+    """Returns the Comparison of two sides, given by their paths. ResultError if nothing can be compared and, with a
+    hint, if the sides differ too much to be compared without `force`."""
     launches = read_all(sides)
     refused, differing = differences(launches)
     if refused and not force:

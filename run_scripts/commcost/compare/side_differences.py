@@ -5,15 +5,15 @@ from commcost.result.result_metadata import is_of_the_system
 from commcost.result.result_reader import PATH_SHOWN
 from commcost.words import cut, listed
 
-VALUE_SHOWN = 1000  # letters of metadata
+VALUE_SHOWN = 1000  # characters of metadata
 NAMES_SHOWN = 4     # benchmarks
 
 
 def differences(launches):
     """Returns sentences about metadata that differ between the sides' results of a benchmark: those that change the
-    measurement, and all others. A difference of several benchmarks is one sentence. Values that both sides have are no
-    difference: they are keys of rows."""
-    refused, named, same = [], [], {}  # same: the first sentence, then all benchmarks
+    measurement, and all others. A difference common to several benchmarks is one sentence. Values that both sides have
+    are not differences but keys of rows."""
+    refused, named, same = [], [], {}  # same: the first sentence, followed by all benchmarks
     for (benchmark, key), values in launches.values_of.items():
         sides = set().union(*(one.sides for one in values.values()))
         two = sorted(values.values(), key=lambda one: one.sides == sides)[:2]
@@ -23,7 +23,7 @@ def differences(launches):
         two = sorted(two, key=lambda one: min(one.sides))
         own = tuple(one.parts - other.parts for one, other in (two, two[::-1]))
         same.setdefault((key, own), [difference(benchmark, key, own, *two)]).append(benchmark)
-    # Facts have the order of the check-up, the most important first.
+    # Facts are in the order of the check-up, the most important first.
     for (key, _), (sentence, _, *more) in sorted(same.items(), key=lambda one: not is_fact(one[0][0])):
         sentence += f" ({listed(more, NAMES_SHOWN)}, too)" if more else ""
         (named if is_of_the_system(key) or key in result_metadata.OF_THE_SAMPLING else refused).append(sentence)
@@ -31,7 +31,7 @@ def differences(launches):
 
 
 def difference(benchmark, key, own, *two):
-    """Returns the sentence about two values; `own`: the parts of each that the other lacks."""
+    """Returns the sentence about two values. `own` are the parts of each that the other lacks."""
     paths, values = zip(*((f"{one.path:.{PATH_SHOWN}}", cut(one.value, VALUE_SHOWN)) for one in two))
     if key in ("ranks", "nodes", "ranks_per_node"):
         return f"{paths[0]} ran on {values[0]} {key}, {paths[1]} on {values[1]}"

@@ -9,24 +9,24 @@ from commcost.suite import launch_options, launchers
 from commcost.suite.suite_plan import collectives
 from commcost.system import shell_command
 
-ELEMENT = 8  # bytes, of the benchmarks' element; smaller messages cost as much
+ELEMENT = 8  # bytes per element of the benchmarks; smaller messages cost the same
 
 
 class Way(typing.NamedTuple):
-    """Rows of the overlap programs: their operation and form, and a column."""
+    """Rows of the overlap programs: operation, column and form."""
 
     operation: str
     column: str
     form: str = "nonblocking"
 
 
-BLOCKING = "blocking"  # the form of collective's rows, which count before the overlap programs' blocking_us
-# The rows of syncbench that measure blocking calls without data.
+BLOCKING = "blocking"  # the form of collective's rows, which take precedence over blocking_us of the overlap programs
+# Rows of syncbench that measure blocking calls without data.
 SYNCS = {"ibarrier": "MPI barrier", "fence": "fence", "iallreduce": "allreduce 0 bytes"}
 SYNC = "sync_us"
-# One more exchange of messages while others are under way: msgrate's rate with warm caches.
+# One more exchange of messages while others are in progress: msgrate's rate with warm caches.
 GAP = Way("msgrate", "")
-# Messages are measured by pairs of ranks, whatever their number.
+# Messages are measured between pairs of ranks, for any number of ranks.
 PAIR_OPERATIONS = ("isend", "irecv", "sendrecv", "put", "get", GAP.operation)
 _MESSAGES = {f"MPI_{name}": operation for operation, names in (
     ("isend", "Send Ssend Rsend Isend Issend Irsend Send_init Ssend_init Rsend_init"),
@@ -40,13 +40,14 @@ def is_started(function):
 
 
 def operation_of(function):
-    """Returns the overlap programs' name of an MPI function, iallreduce for MPI_Allreduce; None if none measures it."""
+    """Returns the overlap programs' name of an MPI function (iallreduce for MPI_Allreduce), or None if none measures
+    it."""
     name = "i" + re.sub("^MPI_I?|_init$", "", function).lower()
     return _MESSAGES.get(function) or (name if name in collectives() else None)
 
 
 def way_of(function):
-    """Returns the Way of a call of the function with its completion; None if no benchmark measures it."""
+    """Returns the Way of a call with its completion, or None if no benchmark measures it."""
     operation = operation_of(function)
     if function == "MPI_Win_fence":
         return Way("fence", "blocking_us")
@@ -58,19 +59,19 @@ def way_of(function):
 
 
 def is_sync(way, size):
-    """True if syncbench measures it."""
+    """True if syncbench measures a Way at this size."""
     return way.column == "blocking_us" and way.operation in SYNCS and size == 0
 
 
 def sources_of(way, size):
-    """Returns the Ways that hold the cost of a Way, the best first. Rows of collective have no other column."""
+    """Returns the Ways that hold the cost of a Way, the best first."""
     if way.column != "blocking_us":
         return (way,)
     return (Way(way.operation, "time_us", BLOCKING), *([Way(way.operation, SYNC)] if is_sync(way, size) else []), way)
 
 
 def command_of(way, layout, sizes, results):
-    """Returns the command that measures a Way at these sizes, with a result of its own in the results folder."""
+    """Returns the command that measures a Way at these sizes, with a separate file in the results folder."""
     largest = max(sizes)
     numbers = [max(1.0 if way == GAP else ELEMENT, size) for size in sizes]
     sizes = f"--sizes={1 << int(math.log2(min(numbers)))}:{1 << math.ceil(math.log2(max(numbers)))}"

@@ -1,8 +1,7 @@
 """The undisturbed cost of calls on a machine, from the benchmarks' results.
 
-A cost is interpolated linearly between the two nearest measured sizes, and never extrapolated. Collectives count for
-communicators with the measured numbers of ranks and nodes. Messages count for communicators within a node, or
-across nodes.
+A cost is interpolated linearly between the two nearest measured sizes, and never extrapolated. Collectives are used for
+communicators with the measured numbers of ranks and nodes, messages for communicators within a node or across nodes.
 """
 
 import typing
@@ -16,27 +15,27 @@ from commcost.scorecard.cost_lines import blocking
 from commcost.words import listed, parsed_number
 
 VALUES_SHOWN = 4
-GAP_PATTERN = "all-start"  # of msgrate: all receives and sends are started, then completed
+GAP_PATTERN = "all-start"  # of msgrate: starts all receives and sends, then completes them
 
 
 class Cost(typing.NamedTuple):
-    """The cost of a call: us, the rows (tables.Row) that it rests on, and each launch's us if all launches have these
-    rows."""
+    """The cost of a call: us, the rows (tables.Row) that it is computed from, and us of each launch if all launches
+    have these rows."""
 
     us: Span
     rows: tuple
     by_launch: tuple = ()
 
     def over(self, other):
-        """Returns the Span of the ratio of two costs: over launches, if possible, since a slow launch slows both."""
+        """Returns the Span of the ratio of two costs, over launches if possible, since a slow launch slows both."""
         if len(self.by_launch) != len(other.by_launch) or len(self.by_launch) < 2:
             return self.us.over(other.us)
         return span_of(launch_median([one / two for one, two in zip(self.by_launch, other.by_launch)]))
 
 
 def comparable_rows(tables, metadata):
-    """Returns Tables with one row a call, and warnings. Of rows that differ in further keys, other than the layout,
-    those count that agree with the report's metadata, else those of the first value."""
+    """Returns Tables with one row per call, and warnings. Of rows that differ in further keys except the layout, keeps
+    those that agree with the report's metadata, otherwise those of the first value."""
     kept, warnings = {}, {}
     for kind in tables.kinds():
         for key in tables.further_keys(kind):
@@ -60,7 +59,7 @@ def comparable_rows(tables, metadata):
 
 
 class OwnCosts:
-    """The results of one machine (tables.Tables) by Layout, whose nodes are None in results that lack them."""
+    """Results of one machine (tables.Tables) by Layout, whose nodes are None if results lack them."""
 
     def __init__(self, tables):
         by_layout = {}
@@ -74,24 +73,25 @@ class OwnCosts:
 
     @property
     def lost_share(self):
-        """Returns the share of time lost to interruptions in the benchmarks: the mean of their rows, 0 without any."""
+        """Returns the share of time lost to interruptions in the benchmarks: the mean over their rows, or 0 if none has
+        it."""
         found = [float(text) for tables in self._tables.values() for kind in tables.kinds()
                  for row in tables.rows(kind) for text in row.texts("lost_pct")]
         return sum(found) / len(found) / 100 if found else 0.0
 
     def cost(self, way, layout, size):
-        """Returns the Cost of an operation on a communicator of this layout; None if it wasn't measured."""
+        """Returns the Cost of an operation on a communicator of this layout, or None if it wasn't measured."""
         return self._find(way, layout, size)[0]
 
     def latency(self, way, layout, size):
-        """Returns the share of an operation's cost that the smallest measured size has, too; 1 if unknown."""
+        """Returns the cost of the smallest measured size as a share of an operation's cost, or 1 if unknown."""
         cost, points = self._find(way, layout, size) if size else (None, ())
         if cost is None or cost.us.value <= 0:
             return 1.0
         return min(1.0, span_of(points[0][2]).value / cost.us.value)
 
     def _find(self, way, layout, size):
-        """Returns the Cost and its points, of the nearest layout that has them."""
+        """Returns the Cost and its points, from the nearest layout that has them."""
         if is_sync(way, size):
             size = 0
         elif way != GAP and size is not None and size > 0:
@@ -106,7 +106,7 @@ class OwnCosts:
         return None, ()
 
     def _points(self, way, layout):
-        """Returns (size, row, Measured us) of a measured layout, by rising size."""
+        """Returns (size, row, Measured us) of a measured layout, in ascending order of size."""
         if (way, layout) not in self._measured:
             found = {}
             for size, row, value in points_of(way, self._tables[layout], layout):
@@ -138,8 +138,8 @@ def points_of(way, tables, layout):
 
 
 def _is_comparable(way, measured, layout):
-    """True if results of a layout count for another: collectives need the same, messages cost the same within a node,
-    or across nodes."""
+    """True if results of a layout apply to another: collectives need the same layout, messages cost the same within a
+    node, or across nodes."""
     if None in (measured.nodes, layout.nodes):
         return way.operation in PAIR_OPERATIONS or measured.ranks == layout.ranks
     return (measured.nodes == 1) == (layout.nodes == 1) if way.operation in PAIR_OPERATIONS else measured == layout
@@ -151,8 +151,8 @@ def _distance(measured, layout):
 
 
 def interpolate(points, size, column):
-    """Returns the Cost at a size from (size, row, Measured of this column) by rising size; None beyond them. Without a
-    column the Cost lacks the launches' values."""
+    """Returns the Cost at a size from (size, row, Measured of this column) in ascending order of size, or None beyond
+    them. Without a column the Cost lacks the launches' values."""
     if not points or not points[0][0] <= size <= points[-1][0]:
         return None
     for (low, low_row, low_value), (high, high_row, high_value) in zip(points, points[1:]):
@@ -167,6 +167,6 @@ def interpolate(points, size, column):
 
 
 def launch_values(row, column):
-    """Returns each launch's value; none if a launch lacks a value above 0."""
+    """Returns each launch's value, or none if a launch lacks a positive value."""
     found = tuple(map(float, row.texts(column))) if column else ()
     return found if len(found) == len(row.launches) and min(found, default=0.0) > 0 else ()

@@ -14,50 +14,50 @@ from commcost.result.intervals import Span
 from commcost.result.result_reader import PATH_SHOWN, Result
 from commcost.words import parsed_number
 
-# Columns that a report of an earlier version lacks read as NA.
+# Columns that reports of earlier versions lack are read as NA.
 TEXTS = ("kind", "comm", "members", "operation", "rank")
 NUMBERS = ("ranks", "calls", "completed", "bytes", "in_calls_s", "size_bytes", "waited_s",
            "waited_lo_s", "waited_hi_s", "last_calls", "last_rank", "callers", "computed_s",
            "computed_after_s", "joinable", "slowest_s", "slowest_rank", "least_waited_s", "in_waits_s",
            "waited_files_s")
-NUMBER_MAX = 1e18  # a monitor counts no more in a life
+NUMBER_MAX = 1e18  # larger than any count of a monitor
 RECORD = "MPIRT_MONITOR=all,output=FILE"
 
 
 def amount(text):
-    """Returns the number in a cell; None for NA, and for numbers that no monitor writes."""
+    """Returns the number in a cell, or None for NA and for numbers that no monitor writes."""
     value = parsed_number(text)
     return value if value is not None and 0 <= value <= NUMBER_MAX else None
 
 
 class Layout(typing.NamedTuple):
-    """A communicator's ranks and nodes. None: unknown."""
+    """A communicator's ranks and nodes, None if unknown."""
 
     ranks: typing.Optional[int]
     nodes: typing.Optional[int]
 
 
 class Calls(typing.NamedTuple):
-    """Calls of a function on a communicator, of one class of sizes or of all. None: the report lacks it."""
+    """Calls of a function on a communicator, of one class of sizes or of all. Values that the report lacks are None."""
 
     kind: str
     comm: str
     members: str
     ranks: typing.Optional[int]
     function: str
-    calls: float                       # of each rank that made any
-    size: typing.Optional[float]       # their mean, in bytes
-    in_s: float                        # inside MPI, with their completion
-    wait_s: typing.Optional[float]     # of in_s, in the calls that complete them
+    calls: float                       # per rank that made any
+    size: typing.Optional[float]       # mean, in bytes
+    in_s: float                        # inside MPI, including completion
+    wait_s: typing.Optional[float]     # part of in_s in the calls that complete them
     between_s: typing.Optional[float]  # computation between start and completion
     after_s: typing.Optional[float]    # computation after completion
-    joined: typing.Optional[float]     # share that could join an earlier one; of flushes: idle ones
+    joined: typing.Optional[float]     # share that could join an earlier call; of flushes, idle ones
     callers: int
     waited: typing.Optional[Span]      # for late ranks
-    files: typing.Optional[float]      # the share of waited for ranks that came from file operations
-    last: typing.Optional[tuple]       # the rank that came last most often, and its share of the calls
+    files: typing.Optional[float]      # share of `waited` for ranks delayed by file operations
+    last: typing.Optional[tuple]       # the rank that was last most often, and its share of the calls
     least_waited_s: typing.Optional[float] = None  # of the rank that waited least
-    nodes: typing.Optional[int] = None  # of the communicator, else of the job
+    nodes: typing.Optional[int] = None  # of the communicator, or of the job if unknown
 
     @property
     def layout(self):
@@ -65,12 +65,12 @@ class Calls(typing.NamedTuple):
 
     @property
     def layout_of_pair(self):
-        """Two ranks: within a node, or across nodes."""
+        """Returns the layout of two ranks within a node or across nodes."""
         return Layout(2, None if self.nodes is None else min(2, self.nodes))
 
     @property
     def waited_for_work(self):
-        """Waiting for ranks that came late from their work; None if unknown."""
+        """Returns the waiting for ranks delayed by work, or None if unknown."""
         return self.waited and self.waited.times(1 - (self.files or 0.0))
 
     @property
@@ -86,19 +86,14 @@ class Calls(typing.NamedTuple):
 class Monitored:
     """A report.
 
-    metadata        each key's values
-    seconds         of the monitored run
-    ranks, nodes    ranks and their nodes; nodes may be None
-    inside_s        inside MPI: of all ranks together; slowest_s and slowest_rank of the slowest
-    least           rank and time of the rank that was least inside MPI, or None
-    by_function     Calls of kinds pttopt and coll
-    by_size         Calls of kind sizes
-    others          Calls of kind calls: those that completed nothing
-    remarks         the report's defects, a line each
+    metadata values by key seconds of the monitored run ranks, nodes ranks and their nodes; nodes may be None inside_s
+    inside MPI, of all ranks together; slowest_s and slowest_rank are of the slowest least rank and time of the rank
+    that was least inside MPI, or None by_function Calls of kinds pttopt and coll by_size Calls of kind sizes others
+    Calls of kind calls, which completed nothing remarks defects of the report, one line each
     """
 
     def __init__(self, path):
-        """Reads the report. UsageError if it is no monitor's, or has no rows."""
+        """Reads the report. UsageError if no monitor wrote it, or if it has no rows."""
         self.by_function, self.by_size, self.others = [], [], []
         self.inside_s = self.slowest_s = self.slowest_rank = self.least = None
         with Result(path) as result:
@@ -144,8 +139,8 @@ class Monitored:
             into.append(self._calls(texts, numbers))
 
     def _nodes(self, members, ranks):
-        """Returns a communicator's nodes, those of the job if unknown. Ranks of one host may be on several nodes: then
-        the host's name is not enough."""
+        """Returns a communicator's nodes, or those of the job if unknown. Host names are used only if there are as many
+        as nodes."""
         if ranks == 1 or ranks == self.ranks or self._hosts is None or len(self._hosts) != self.nodes:
             return 1 if ranks == 1 else self.nodes
         if members not in self._nodes_of:
@@ -174,8 +169,8 @@ class Monitored:
             least_waited_s=numbers["least_waited_s"])
 
     def waiting_of(self, calls):
-        """Returns the Span that a rank waited for late ones in these calls; None if unknown. The report has it for all
-        sizes of a function together: each size gets its share by time in calls."""
+        """Returns the Span that a rank waited for late ranks in these calls, or None if unknown. The report has it for
+        all sizes of a function together: each size gets its share by time in calls."""
         # The report may not distinguish two communicators.
         alike = [whole for whole in self.by_function if whole.place == calls.place and whole.function == calls.function]
         in_s = sum(whole.in_s * whole.callers for whole in alike)

@@ -13,46 +13,46 @@ from commcost.result.intervals import Span, exactly
 from commcost.result.tables import NEW
 from commcost.words import counted, cut, grouped
 
-LINE_PCT = 1.0        # of the time in MPI, the least that a line of "Where the time went" shows
+LINE_PCT = 1.0        # of the time in MPI, min for a line of "Where the time went"
 IMBALANCE_PCT = 1.0   # of the run
-DISTURBED_PCT = 5.0   # of the time, lost to interruptions in a row
-SHOWN_PCT = 0.1       # of the time in MPI, the least that a line or command about calls shows
+DISTURBED_PCT = 5.0   # of a row's time, lost to interruptions
+SHOWN_PCT = 0.1       # of the time in MPI, min for a line or command about calls
 US = 1e-6
-USED = ("overlap", "overlap_sweep", "collective", "syncbench", "msgrate")  # kinds of results with costs
+USED = ("overlap", "overlap_sweep", "collective", "syncbench", "msgrate")  # kinds of results that have costs
 STARTUP = ("MPI_Init", "MPI_Init_thread", "MPI_Finalize")
-# Functions that a benchmark measures by a quantity that reports lack.
+# Functions that a benchmark measures by a key that reports lack.
 UNREAD = {**dict.fromkeys(("MPI_Psend_init", "MPI_Precv_init"),
                           "overlap_partitioned measures it by partitions, which the report lacks"),
           "MPI_Neighbor_alltoallw": "halo and overlap_halo measure it by boxes, which the report lacks"}
-# Metadata by which the results are of the program's machine.
+# Metadata that identify the program's machine.
 MACHINE = (("mpi_library", "MPI library"), ("mpi_device", "MPI device"), ("processor", "processor"),
            ("kernel", "kernel"), ("binding", "binding"), ("nodes", "number of nodes"))
 
 
 class Line(typing.NamedTuple):
-    """The time of calls of a function and size, in seconds of a rank that makes them."""
+    """The time of calls of a function and size, in seconds per calling rank."""
 
     calls: Calls
-    operation: typing.Optional[program_changes.Operation]  # that they are part of; None of calls without a size
-    cost: typing.Optional[machine_costs.Cost]              # undisturbed, of a call
-    own: typing.Optional[Span]                             # undisturbed, of all of them
+    operation: typing.Optional[program_changes.Operation]  # that has these calls; None for calls without a size
+    cost: typing.Optional[machine_costs.Cost]              # undisturbed, per call
+    own: typing.Optional[Span]                             # undisturbed, of all calls
     waited: typing.Optional[Span]
 
     @property
     def unexplained_s(self):
-        """Returns the time beyond own cost and waiting; None if these are unknown."""
+        """Returns the time beyond own cost and waiting, or None if these are unknown."""
         if self.own is None:
             return None
         return self.calls.in_s - self.own.value - (self.waited.value if self.waited else 0.0)
 
 
 class Uncovered(typing.NamedTuple):
-    """Calls without a cost: the command that measures them, or the reason why none does."""
+    """Calls without a cost, and the command that measures them, or the reason why none does."""
 
     function: str
     command: str
     reason: str
-    seconds: float  # of a rank inside such calls
+    seconds: float  # per rank inside such calls
 
     @property
     def text(self):
@@ -60,7 +60,7 @@ class Uncovered(typing.NamedTuple):
 
 
 class Spent(typing.NamedTuple):
-    """A part of the run, in seconds of a rank on average."""
+    """A part of the run, in mean seconds per rank."""
 
     what: str
     seconds: Span
@@ -70,12 +70,9 @@ class Spent(typing.NamedTuple):
 class Account:
     """A program's account.
 
-    program    a program_changes.Program
-    lines      of Line, by falling time
-    savings    of program_changes.Saving, those of `min_saving_pct` of the run or more
-    remarks    defects of report and results
-    uncovered  of Uncovered, by falling time
-    spent      of Spent: the time in MPI, and its parts
+    program a program_changes.Program lines Lines, in descending order of time savings program_changes.Savings of at
+    least `min_saving_pct` of the run remarks defects of report and results uncovered Uncovered calls, in descending
+    order of time spent Spent: the time in MPI, and its parts
     """
 
     def __init__(self, report, tables, min_saving_pct, other_machine):
@@ -95,7 +92,7 @@ class Account:
             self.spent.append(saving_elsewhere(other_machine, self.program, self.lines))
 
     def _find_uncovered(self):
-        """Yields an Uncovered for all sizes of an operation."""
+        """Yields one Uncovered for all sizes of an operation."""
         missing = [line for line in self.lines if is_uncovered(line)]
         for some in grouped(missing, lambda line: (line.operation.way or line.calls.function, line.calls.layout,
                                                    not line.calls.size)):
@@ -104,7 +101,7 @@ class Account:
             command = "" if reason else call_ways.command_of(
                 way, calls.layout, [size for size in sizes if size] or [0], self._results)
             yield Uncovered(calls.function, command, reason, sum(line.calls.in_s for line in some))
-        # The cost of messages that overlap each other needs msgrate's rates.
+        # The cost of messages that overlap each other is computed from msgrate's rates.
         lacking = [operation for operation in self.program.operations
                    if operation.way == Way("sendrecv", "ref_us") and operation.calls.joined and operation.calls.size and
                    self.program.cost(operation, way=call_ways.GAP) is None]
@@ -119,7 +116,7 @@ def is_uncovered(line):
 
 
 def reason_of(way, calls, sizes):
-    """Returns the reason why nothing measures calls of a function with these sizes; "" if a benchmark does."""
+    """Returns why no benchmark measures calls of a function with these sizes, or "" if one does."""
     if calls.function in UNREAD:
         return UNREAD[calls.function]
     if way is None:
@@ -131,7 +128,7 @@ def reason_of(way, calls, sizes):
 
 
 def lines_of(program):
-    """Returns a Line for each function, communicator and size; without sizes for each function."""
+    """Returns a Line for each function, communicator and size, or without sizes for each function."""
     run, found = program.run, []
 
     def add(calls, operation=None, cost=None):
@@ -141,7 +138,7 @@ def lines_of(program):
     for operation in program.operations:
         cost = program.own_cost(operation)
         for calls in operation.parts:
-            # The sends of an exchange have half of its cost, the receives the other half.
+            # Sends and receives of an exchange each have half of its cost.
             add(calls, operation, cost and cost._replace(us=cost.us.times(1 / len(operation.parts))))
     for calls in run.others if run.by_size else run.by_function + run.others:
         add(calls)
@@ -165,7 +162,7 @@ def result_remarks(run, tables, lines):
 
 
 class OtherMachine(typing.NamedTuple):
-    """Another machine: its latency and its time of a byte, relative to this one's."""
+    """Another machine: its latency and its time per byte, relative to this machine."""
 
     words: str
     latency: float
@@ -193,7 +190,7 @@ def mpi_times(run):
     if run.slowest_s is not None:
         yield Spent("In MPI, slowest rank", exactly(run.slowest_s),
                     "" if run.slowest_rank is None else f"rank {int(run.slowest_rank)}")
-    # All ranks take as long, so the one with most work is least inside MPI. The others wait for it in any call.
+    # All ranks take equally long, so the rank with most work is least inside MPI. The others wait for it in any call.
     if run.least is not None and run.inside_s is not None:
         rank, least_s = run.least
         more_s = run.inside_s / run.ranks - least_s
@@ -232,8 +229,8 @@ def call_times(run, lines):
 
 
 def saving_elsewhere(machine, program, lines):
-    """Returns what another machine saves in measured calls. The latency is the time of the smallest measured size, the
-    rest is proportional to the bytes."""
+    """Returns the time that another machine saves in measured calls. Latency is the time of the smallest measured size;
+    the rest is proportional to the bytes."""
     saved_s = 0.0
     for line in lines:
         if line.own is not None:
@@ -245,10 +242,10 @@ def saving_elsewhere(machine, program, lines):
 
 
 def share_of_mpi(run, percent):
-    """Returns a share of a rank's mean time in MPI, in seconds."""
+    """Returns a percentage of a rank's mean time in MPI, in seconds."""
     return percent / 100 * (run.inside_s or run.seconds) / run.ranks
 
 
 def mean_of(run, spans):
-    """Returns the mean Span of a rank, from pairs of a Span and its number of ranks."""
+    """Returns the mean Span per rank, from pairs of a Span and its number of ranks."""
     return functools.reduce(Span.plus, (span.times(callers) for span, callers in spans)).times(1 / run.ranks)

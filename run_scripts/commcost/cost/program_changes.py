@@ -1,8 +1,8 @@
 """Changes to a program that save time.
 
 A rule is a function of a Program that yields Savings, in seconds of the run. It compares the time in calls
-(monitor_report) with their undisturbed cost (machine_costs). If both are known the lesser one counts, and the interval
-includes both: the rest may be waiting, which no change here reduces.
+(monitor_report) with their undisturbed cost (machine_costs). If both are known, the lower one is used and the interval
+includes both: the rest may be waiting, which none of these changes reduces.
 """
 
 import math
@@ -15,12 +15,12 @@ from commcost.cost.monitor_report import Calls, Monitored
 from commcost.result.intervals import Span, exactly
 from commcost.words import bytes_text, counted, grouped, number_text, short
 
-STOP_S = 4e-3      # of an interruption: a tick of Linux' scheduler at 250 Hz
-READING_S = 20e-9  # error of the monitor's time of a call
-SAME_COUNT = 0.01  # largest difference between numbers of sends and receives of an exchange
+STOP_S = 4e-3      # length of an interruption: a tick of the Linux scheduler at 250 Hz
+READING_S = 20e-9  # error of the time of a call in the monitor
+SAME_COUNT = 0.01  # max difference between the numbers of sends and receives of an exchange, a share
 US = 1e-6
-CHANCE = 3         # standard errors, beyond which a difference is no accident
-COMPARED = 1024    # calls that the monitor compares at least, of more than 4,096
+CHANCE = 3         # standard errors beyond which a difference is significant
+COMPARED = 1024    # min calls that the monitor compares, of more than 4,096
 ROOT_WAITS = ("MPI_Gather", "MPI_Gatherv", "MPI_Reduce")
 
 
@@ -28,19 +28,19 @@ class Saving(typing.NamedTuple):
     """A change to the program, and the time that it saves."""
 
     change: str    # balance, hide, merge-collectives, merge-messages, drop-flushes or persistent
-    calls: Calls   # that change
+    calls: Calls   # to change
     seconds: Span  # of the run
-    rows: tuple    # of benchmarks (tables.Row), the evidence
+    rows: tuple    # evidence: rows of benchmarks (tables.Row)
     what: str      # the change in a few words
     facts: tuple   # sentences: the remedy, and today's times
 
 
 class Operation(typing.NamedTuple):
-    """A collective, a put, a get, a message; or an exchange: equal numbers of sends and receives of a rank on a
-    communicator, of one class of sizes."""
+    """A collective, a put, a get, a message, or an exchange (equal numbers of sends and receives of each rank on a
+    communicator, of one class of sizes)."""
 
     parts: tuple               # its Calls, sends first
-    way: typing.Optional[Way]  # rows with its cost; None: no benchmark measures it
+    way: typing.Optional[Way]  # rows with its cost; None if no benchmark measures it
 
     @property
     def calls(self):
@@ -63,7 +63,7 @@ class Operation(typing.NamedTuple):
         return self.way.operation not in call_ways.PAIR_OPERATIONS
 
     def total(self, name):
-        """Returns the seconds of all parts; None if the report lacks them."""
+        """Returns the seconds of all parts, or None if the report lacks them."""
         return total(self.parts, name)
 
 
@@ -84,21 +84,21 @@ def are_exchanged(sends, receives):
             call_ways.is_started(sends.function) and call_ways.is_started(receives.function) and
             receives.place == sends.place and sends.size is not None and
             receives.size is not None and sends.callers == receives.callers and
-            # No exchange: one rank sends, the other receives.
+            # Excludes pairs in which one rank sends and the other receives.
             sends.callers * 2 > (sends.ranks or 0) and
             abs(sends.size - receives.size) <= SAME_COUNT * sends.size and
             abs(sends.calls - receives.calls) <= SAME_COUNT * sends.calls)
 
 
 class Program(typing.NamedTuple):
-    """A program, and the costs of its machine."""
+    """A program and the costs of its machine."""
 
     run: Monitored
     costs: OwnCosts
     operations: list
 
     def cost(self, operation, size=None, way=None):
-        """Returns the Cost of an operation, with its own size and Way or others; None if it wasn't measured."""
+        """Returns the Cost of an operation, by default at its own size and Way, or None if it wasn't measured."""
         calls, way = operation.calls, way or operation.way
         return None if way is None else self.costs.cost(way, calls.layout, calls.size if size is None else size)
 
@@ -107,8 +107,8 @@ class Program(typing.NamedTuple):
         return self.cost(operation, way=Way(operation.way.operation, "exposed_us"))
 
     def own_cost(self, operation):
-        """Returns cost(), except for messages that could join an earlier one: these overlap each other, and cost the
-        part of one that can't be hidden, or the gap between messages at msgrate's rate if that is more."""
+        """Returns cost(), except for messages that could join an earlier one. These overlap each other, so each costs
+        the part that can't be hidden, or the gap between messages at msgrate's rate if that is longer."""
         cost, joined = self.cost(operation), operation.calls.joined or 0.0
         if cost is None or operation.is_collective or joined == 0.0 or not (
                 operation.is_started or operation.is_one_sided):
@@ -122,8 +122,8 @@ class Program(typing.NamedTuple):
         return Cost(cost.us.times(1 - joined).plus(more.us.times(joined)), cost.rows + more.rows)
 
     def now(self, operation, cost):
-        """Returns the Span of seconds that an operation takes, by the monitor (less the waiting of collectives) and by
-        its Cost."""
+        """Returns the Span of seconds that an operation takes, from the monitor (without waiting of collectives) and
+        from its Cost."""
         in_s = exactly(operation.total("in_s"))
         waited = self.run.waiting_of(operation.calls) if operation.is_collective else None
         if waited is not None:
@@ -132,22 +132,22 @@ class Program(typing.NamedTuple):
 
 
 def late_ranks(program):
-    """Yields load balance. Processes that are late alternately wait equally long, and balance doesn't help. So only
-    waiting beyond that of the rank that waits least counts; if only the root waits, the lateness of the rank that
-    is last most often, beyond its turn."""
+    """Yields load balance. If ranks are late alternately, all wait equally long, and balance doesn't help. So the
+    saving is the waiting beyond that of the rank that waits least. If only the root waits, it is the lateness of the
+    rank that is last most often, beyond an equal share."""
     for calls in program.run.by_function:
         waited, ranks = calls.waited_for_work, calls.ranks
         if waited is None or calls.files is None or calls.last is None or not ranks or ranks < 2:
             continue
         rank, share = calls.last
         if calls.function in ROOT_WAITS or calls.least_waited_s is None:
-            # Spreading one rank's work helps all ranks.
+            # All ranks gain if one rank's work is spread.
             waited = waited.times(ranks - 1 if calls.function in ROOT_WAITS else 1)
             beyond = max(0.0, (share - 1 / ranks) / (1 - 1 / ranks))
         else:
             least_s = calls.least_waited_s * (1 - calls.files)
             beyond = max(0.0, 1 - least_s / max(waited.value, least_s, READING_S))
-        # In few calls one rank may be last by accident.
+        # In few calls one rank may be last by chance.
         if beyond * math.sqrt(min(calls.calls, COMPARED)) < CHANCE:
             continue
         yield Saving(
@@ -199,7 +199,7 @@ def size_phrase(calls):
 
 
 def all_sizes(every):
-    """Returns Calls of several sizes, of one function and communicator, as Calls of their mean size. None if a part is
+    """Merges Calls of several sizes, of one function and communicator, into Calls of their mean size. None if a part is
     unknown."""
     number = sum(calls.calls for calls in every)
     if number <= 0 or any(calls.size is None or calls.joined is None for calls in every):
@@ -210,7 +210,7 @@ def all_sizes(every):
 
 
 def total(every, name):
-    """Returns the sum of an attribute of Calls; None if one lacks it."""
+    """Returns the sum of an attribute of Calls, or None if one lacks it."""
     values = [getattr(calls, name) for calls in every]
     return None if None in values else sum(values)
 
@@ -278,8 +278,8 @@ RULES = (late_ranks, hidden_operations, merged_operations, useless_flushes, pers
 
 
 def savings_of(program, min_s):
-    """Returns the Savings of at least `min_s` whose interval excludes 0, the greatest first. Their intervals are those
-    of the next run: interruptions of STOP_S, independent of each other, make runs differ by two standard deviations."""
+    """Returns the Savings of at least `min_s` whose interval excludes 0, the greatest first. Intervals predict the next
+    run: independent interruptions of STOP_S widen them by two standard deviations."""
     found = [saving for rule in RULES for saving in rule(program)
              if saving.seconds.low > 0 and saving.seconds.value >= min_s]
     chance_s = 2 * math.sqrt(program.costs.lost_share * program.run.seconds * STOP_S)

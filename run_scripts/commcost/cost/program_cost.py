@@ -1,7 +1,7 @@
 """cost.sh: the communication cost of a program, and changes that save time.
 
-Joins a monitor's report of the program (monitor_report) with results of benchmarks on the same machine (machine_costs):
-time and undisturbed cost of the calls, waiting, and savings (program_changes).
+Combines a monitor's report of the program (monitor_report) with results of benchmarks on the same machine
+(machine_costs): time and undisturbed cost of the calls, waiting, and savings (program_changes).
 """
 
 from commcost import command
@@ -14,12 +14,12 @@ from commcost.words import counted, cut, decimals, short
 
 PROGRAM = "cost.sh"
 MIN_SAVING_PCT = 1.0  # of the run
-WHAT, NOTE, CHANGE, CALLS = 32, 29, 60, 34  # letters of a table's cells: a line has at most 100
-USUAL = (("form", "nonblocking"), ("test_calls", "0"))  # keys that aren't shown
+WHAT, NOTE, CHANGE, CALLS = 32, 29, 60, 34  # characters of a table's cells: a line has at most 100
+USUAL = (("form", "nonblocking"), ("test_calls", "0"))  # keys not shown
 
 
 def range_text(span):
-    """Returns low and high; "" if both are the same."""
+    """Returns low and high, or "" if both are equal."""
     return "" if span.low == span.high else f"{short(span.low)}–{short(span.high)}"
 
 
@@ -28,7 +28,7 @@ def share(seconds, whole):
 
 
 def rows_text(rows):
-    """Returns the names of benchmarks' rows, the evidence."""
+    """Returns the names of benchmarks' rows (evidence)."""
     names = []
     for row in rows:
         program = row.identity.rpartition("-")[0].replace("_sweep", "")
@@ -90,7 +90,7 @@ def table_of(account, words):
 
 
 def page_of(account):
-    """Returns the Page: tables of a line each."""
+    """Returns the Page. Tables have one line per entry."""
     run = account.run
     nodes = "" if run.nodes is None else f" on {counted(run.nodes, 'node')}"
     remedies = [part for saving in account.savings for part in (Text(f"{saving.what}:"), *items(
@@ -126,7 +126,7 @@ def saving_parts(account):
 
 
 def seconds_grid(run, heading, every, most):
-    """Returns a Grid with a line for each Spent, the name cut to `most` letters."""
+    """Returns a Grid with a line for each Spent, its name cut to `most` characters."""
     return grid_of({
         Column(heading, "what"): [cut(spent.what, most) for spent in every],
         Column("s", "seconds", True): [short(spent.seconds.value) for spent in every],
@@ -162,7 +162,7 @@ def calls_parts(account):
 
 
 def waits_of(calls):
-    """Returns the time of the calls that complete these; None if these return complete."""
+    """Returns the time of the calls that complete these, or None for calls that return complete."""
     return calls.wait_s if calls.wait_s or call_ways.is_started(calls.function) else None
 
 

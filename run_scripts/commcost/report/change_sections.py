@@ -7,8 +7,8 @@ from commcost.result import row_labels
 from commcost.result.result_reader import ResultError
 from commcost.words import UNSURE, counted, decimals, six_digits
 
-LONG_TABLE = 30     # rows, from which on it is closed
-# The classes of verdicts' rows, in the order in which they are shown; "" for all others.
+LONG_TABLE = 30     # min rows of a table that is closed at first
+# Classes of rows by verdict, in the order in which they are shown; "" is for all others.
 CLASSES = ("loses", "differs", "pays", "")
 CLASS_OF = {row_changes.SLOWER: "loses", row_changes.FAILED: "loses", row_changes.MISSING: "differs",
             row_changes.ADDED: "differs",
@@ -16,7 +16,7 @@ CLASS_OF = {row_changes.SLOWER: "loses", row_changes.FAILED: "loses", row_change
 
 
 def changes_from(base, new):
-    """The Changes from a base, none where nothing can be compared, and the sections about them."""
+    """Returns the Changes from a base, or none if nothing can be compared, and the sections about them."""
     try:
         comparison = row_changes.compare_sides(([base], [new]), row_changes.Limits(0.01, 5.0, 0.95))
     except ResultError as error:
@@ -25,8 +25,8 @@ def changes_from(base, new):
 
 
 def comparison_section(comparison, refused):
-    """The Section of a row_changes.Comparison, slower rows first, the largest change first; or why nothing can be
-    compared."""
+    """Returns the Section of a row_changes.Comparison, slower rows first, in descending order of change, or of the
+    reason why nothing can be compared."""
     if refused:
         return Section("comparison", "Changes, row by row", [Text(f"Nothing can be compared: {refused}.")])
     parts = [Text("Each row against the base, as bench_compare does: the change with its interval, and the probability "
@@ -63,7 +63,7 @@ def grid_of_changes(changes):
 
 
 def settings_section(best):
-    """The Section of the best setting, row by row."""
+    """Returns the Section of the best setting, row by row."""
     settings = list(dict.fromkeys(name for row in best for name in row.medians))
     columns = [*map(Column, ("benchmark", "row", "quantity", "best")),
                Column("ahead of the second (% or points)", "gain", True), Column("p", "", True),

@@ -1,5 +1,5 @@
-"""Input of gnuplot for a panel of a picture: a table (NAME.tsv), and settings (NAME.set): names, colours, ranges, tics,
-and places of labels."""
+"""Input of gnuplot for a panel of a picture: a table (NAME.tsv) and settings (NAME.set: names, colours, ranges, tics,
+positions of labels)."""
 
 import math
 import typing
@@ -10,22 +10,22 @@ from commcost.result.row_labels import Labels
 from commcost.result.tables import BASE, NEW, sorted_numbers, median_text
 from commcost.words import is_number, number_text, short, size_text
 
-# Of the palette of Okabe and Ito, which colour-blind people tell apart.
+# From the palette of Okabe and Ito, which colour-blind people can distinguish.
 FREE_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#444444")
-SHAPES = (7, 9, 5, 13, 15)  # gnuplot's point types, which tell lines apart without colours
-TICS = 9                    # on a horizontal axis, of sizes
-LABELS_APART = 0.08         # of a panel's height, at least
+SHAPES = (7, 9, 5, 13, 15)  # point types of gnuplot, which distinguish lines without colours
+TICS = 9                    # max tics at sizes on a horizontal axis
+LABELS_APART = 0.08         # min distance, as a share of a panel's height
 
 
 # ---- numbers and texts for gnuplot ---------------------------------------------------------------
 
 def quoted(text):
-    """A string of gnuplot's, which can't take two quotes in a row."""
+    """Returns the text as a string of gnuplot, which can't contain two successive quotes."""
     return "'" + command.plain(str(text)).replace("'", "\u2019") + "'"
 
 
 def tic(text):
-    """A tic's label, which is a format."""
+    """Returns a tic's label, which gnuplot takes as a format."""
     return quoted(str(text).replace("%", "%%"))
 
 
@@ -34,7 +34,7 @@ def power_below(value):
 
 
 def nice_below(value):
-    """The greatest of 1, 2, 5, 10, 20 … up to a value."""
+    """Returns the greatest of 1, 2, 5, 10, 20 … up to a value."""
     power = power_below(value)
     return next(step * power for step in (5, 2, 1) if step == 1 or value >= 0.9999 * step * power)
 
@@ -45,7 +45,7 @@ def nice_above(value):
 
 
 def decade_around(low, high, least):
-    """The ends of a logarithmic axis, nice ones and at least `least` times apart."""
+    """Returns round ends of a logarithmic axis, at least a factor `least` apart."""
     if high / low < least:
         low = power_below(low)
     return low, (low * 10 if high / low < least else high)
@@ -56,7 +56,7 @@ def scaled(text, factor):
 
 
 def settings_text(settings):
-    """Lines that set gnuplot's variables; a list is an array, from 1 on."""
+    """Returns lines that set gnuplot's variables. A list becomes an array, whose first index is 1."""
     lines = []
     for name, value in settings.items():
         if isinstance(value, list):
@@ -67,15 +67,15 @@ def settings_text(settings):
     return "\n".join(lines) + "\n"
 
 
-GAIN_LEAST = -100  # percent: what is worse is off the axis
+GAIN_LEAST = -100  # percent: lower values are off the axis
 
 
 # ---- tables and settings -------------------------------------------------------------------------
 
 class Point(typing.NamedTuple):
-    """A point to draw: a value with its interval or range, as texts ("NA": none)."""
+    """A point to draw: a value with its interval or range, as texts, "NA" if there is none."""
 
-    at: str  # on the horizontal axis; "" in rows of dots
+    at: str  # position on the horizontal axis; "" in rows of dots
     value: str
     low: str
     high: str
@@ -83,16 +83,15 @@ class Point(typing.NamedTuple):
 
 
 class PanelText:
-    """A panel, of rows by side: `table` is what gnuplot reads, `settings` its variables.
+    """A panel made of each side's rows: `table` is gnuplot's input, `settings` its variables.
 
-    points     lists of Points by side and the places of a page (panel) and a series
-    missing    rows without a value
-    no_column  columns that the rows lack
+    points lists of Points by side, index of the page (panel), and index of the series missing rows without a value
+    no_column columns that the rows lack
     """
 
     def __init__(self, panel, rows, colours, threshold=None):
-        """`colours` by the first key's value; `threshold`: the
-        number of the panel's metadata, None where it isn't known."""
+        """`colours` are by value of the first key. `threshold` is the value of the panel's metadata, or None if
+        unknown."""
         self.panel, self._colours = panel, colours
         self.no_column = [name for name in (panel.y, panel.x) if name and
                           any(of_side and name not in of_side[0] for of_side in rows.values())]
@@ -105,7 +104,7 @@ class PanelText:
         self._write_settings()
 
     def _place(self, row):
-        """Less for what is taken first."""
+        """Returns the sort key of a row: series with lower keys are taken first."""
         if self.panel.order:
             return -self.panel.order * float(row[self.panel.y])
         return [values.index(row[column]) if row.get(column) in values else len(values)
@@ -138,7 +137,7 @@ class PanelText:
                        for (side, page, label), by_x in found.items()}
 
     def _points(self, by_x):
-        """Points of what launches found by x: of several the median and the range."""
+        """Returns Points from the launches' values by x. Several launches are shown as median and range."""
         made = []
         for at in sorted(by_x, key=float) if self.panel.x else by_x:
             values = sorted_numbers([value for value, _, _ in by_x[at]])
@@ -147,15 +146,15 @@ class PanelText:
         return made
 
     def _on_page(self, page):
-        """All points of a page."""
+        """Returns all points of a page."""
         return [point for (_, on, _), points in self.points.items() if on == page for point in points]
 
     def _rows_of(self, page):
-        """The series that are on a page, in the order in which rows of dots have them."""
+        """Returns the series on a page, in the order of its rows of dots."""
         return list(dict.fromkeys(series for _, on, series in self.points if on == page))
 
     def find(self, side, page, series):
-        """The points of a side's line or dot; none: an empty list."""
+        """Returns the points of a side's line or dot, or an empty list."""
         return self.points.get((side, page, series), [])
 
     def _launches(self, side):
@@ -163,7 +162,8 @@ class PanelText:
                    default=1)
 
     def _lines_of_table(self):
-        """Block by block, gnuplot's index: one a line; one a side's panel of rows."""
+        """Yields the table in blocks, which gnuplot selects by index: a block per line, or per panel of dots and
+        side."""
         by_x = bool(self.panel.x)
         yield f"# result\tpanel\tlabel\t{'x' if by_x else 'row'}\tvalue\tlow\thigh\tlaunches\tseries"
         number = 0
@@ -186,7 +186,7 @@ class PanelText:
             rows=len(set(self._blocks.values())), missing=self.missing, left_out=len(self._left),
             series=len(self.series), panels=len(self.pages),
             axis_title=quoted(panel.title), x_title=quoted(panel.x_title),
-            # gnuplot looks at the first of a loop even where there is none.
+            # gnuplot evaluates the first element of a loop even if there is none.
             levels=len(self._levels), level=list(map(number_text, self._levels)) or [0])
         if not self._blocks:
             return
@@ -209,7 +209,7 @@ class PanelText:
         return not self.panel.scale and bool(above) and max(values) / min(above) >= self.panel.log_from
 
     def _count_off(self, points, axis, is_log):
-        """Bars that reach beyond the axis, and values that are beyond it (triangles)."""
+        """Counts bars that reach beyond the axis, and values beyond it (drawn as triangles)."""
         low, high = axis
         for point in points:
             value = float(point.value)
@@ -222,7 +222,7 @@ class PanelText:
                 self._cut += 1
 
     def _axis(self, points, values, is_log):
-        """The ends of the axis of what was measured."""
+        """Returns the ends of the axis of measured values."""
         by_x, low, high = bool(self.panel.x), min(values), max(values)
         lows, highs = ([float(end) for end in ends if end != "NA"]
                        for ends in zip(*((point.low, point.high) for point in points)))
@@ -248,7 +248,7 @@ class PanelText:
 
     def _set_lines(self):
         points = self._on_page(0)
-        # The bars, too, unless they would squeeze all the rest.
+        # Includes the bars unless they would squeeze everything else.
         values = [value for point in points for value in [float(point.value), *(
             float(end) for end in (point.low, point.high)
             if end != "NA" and float(point.value) / 4 < float(end) < float(point.value) * 4)]]
@@ -262,7 +262,8 @@ class PanelText:
         self._set_labels(axis, is_log, zero)
 
     def _set_horizontal(self, points):
-        """The sizes if they are few and apart, else powers of two; 0 apart on the left; returns where."""
+        """Sets tics: the sizes if there are few and they are far apart, otherwise powers of two; 0 is separate on the
+        left. Returns the position of 0."""
         places = [float(point.at) for point in points]
         above = [place for place in places if place > 0]
         least, greatest = (min(above), max(above)) if above else (1, 1)
@@ -289,13 +290,13 @@ class PanelText:
         return least / 4
 
     def _set_blocks(self, side):
-        """Which block of the table is which line of a side."""
+        """Sets the blocks of the table that hold a side's lines."""
         lines = sorted((series, block) for (of, _, series), block in self._blocks.items() if of == side)
         self.settings.update({f"{side}_lines": len(lines), f"{side}_block": [block for _, block in lines] or [0],
                               f"{side}_series": [series + 1 for series, _ in lines] or [1]})
 
     def _set_labels(self, axis, is_log, zero):
-        """Labels are at the lines' ends, pushed apart."""
+        """Sets labels at the lines' ends, pushed apart."""
         low, high = axis
         ends = [(self.find(NEW, 0, series) or self.find(BASE, 0, series))[-1] for series in range(len(self.series))]
 
@@ -338,7 +339,7 @@ class PanelText:
 
 
 def pushed_apart(shares, gap):
-    """Places from 0 to 1, at least a gap apart, near those given."""
+    """Returns positions from 0 to 1 near the given ones, at least `gap` apart."""
     order = sorted(range(len(shares)), key=shares.__getitem__)
     places = list(shares)
     for before, after in zip(order, order[1:]):

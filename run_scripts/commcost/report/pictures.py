@@ -1,4 +1,4 @@
-"""Pictures of a benchmark's rows: axes, and the keys that tell lines and dots apart."""
+"""Pictures of a benchmark's rows: axes, and the keys that distinguish lines and dots."""
 
 import re
 import typing
@@ -8,28 +8,28 @@ from commcost.result.row_labels import Key, further
 
 
 class Panel(typing.NamedTuple):
-    """A panel of a picture: lines over x, or without it rows of dots."""
+    """A panel of a picture: lines over x, or without x rows of dots."""
 
     name: str            # of its table
     title: str           # of the axis of the measured values
-    y: str               # their column
-    series: tuple = ()   # Keys that make the label of a line or row
-    pages: tuple = ()    # Keys that tell panels apart (rows only)
+    y: str               # column of the measured values
+    series: tuple = ()   # Keys in the label of a line or row
+    pages: tuple = ()    # Keys that distinguish panels (rows only)
     x: str = ""
     x_title: str = "size (bytes)"
     x_factor: float = 1
     y_factor: float = 1
-    keep: dict = {}      # by column the values that rows must have one of, if any row has
-    first: dict = {}     # by column the values whose series are taken first
-    scale: str = ""      # "percent"; "gain": percent that may be below 0; "": logarithmic from log_from on
-    log_from: float = 50  # times the least value
-    most: int = 10       # series
-    order: int = 0       # 1: series with the largest numbers are taken first; -1: with the smallest
-    threshold: str = ""  # key of the metadata: lines are drawn at 0, and at its number above and below
+    keep: dict = {}      # by column, the values to keep, if any row has one
+    first: dict = {}     # by column, the values whose series are taken first
+    scale: str = ""      # "percent"; "gain": percent, may be negative; "": logarithmic from log_from on
+    log_from: float = 50  # ratio of the greatest to the least value
+    most: int = 10       # max series
+    order: int = 0       # 1: series with the largest values are taken first; -1: with the smallest
+    threshold: str = ""  # key of the metadata; lines are drawn at 0 and at plus and minus its value
 
 
 class Picture(typing.NamedTuple):
-    """A picture: its file's name, its title, and its panels, all of lines, or one of dots."""
+    """A picture: its file name, its title, and its panels, either any number with lines or one with dots."""
 
     name: str
     title: str
@@ -37,7 +37,7 @@ class Picture(typing.NamedTuple):
 
     @property
     def program(self):
-        """gnuplot's, in run_scripts/plots."""
+        """Returns the name of the gnuplot program in run_scripts/plots."""
         return "lines" if self.panels[0].x else "dots"
 
 
@@ -45,17 +45,17 @@ def count_distinct(rows, column):
     return len({row.get(column, "NA") for row in rows})
 
 
-# Further keys that tell an operation's rows apart.
+# Further keys that distinguish an operation's rows.
 WAYS = (Key("form", optional=True), Key("method", optional=True), Key("partitions", "% partitions", True),
         Key("test_calls", "MPI_Test: %", True))
-# Lines that are drawn first if there are too many.
+# Lines that are preferred if there are too many.
 _COMMON = {"form": ("nonblocking",), "test_calls": ("0",),
            "collective": ("iallreduce", "ibcast", "ialltoall", "iallgather", "ireduce", "isend", "irecv", "put")}
 
 
 def overlap_pictures(kind, rows):
-    """The gain of non-blocking calls, if the blocking call was measured, and the overlap: dots at the size that takes
-    the cutoff time, lines over sizes."""
+    """Returns pictures of the gain of non-blocking calls, if the blocking call was measured, and of the overlap: dots
+    at the size that takes the cutoff time, lines over sizes."""
     if kind == "overlap":
         ending, keys, more = "", (Key("collective"), Key("local", "box %", True), *WAYS), {"most": 40}
     else:
@@ -112,7 +112,7 @@ def halo_pictures(_, rows):
 
 
 def collective_pictures(_, rows):
-    """A line an operation, of the whole time and of the ranks' own times."""
+    """Returns pictures with one line per operation, of the whole time and of the ranks' own times."""
     keys = (Key("operation"), Key("type", optional=True), Key("op", optional=True), Key("root", "root %", True),
             Key("in_place", "in place: %", True))
     common = {"operation": ("allreduce", "alltoall", "bcast", "reduce", "allgather", "gather", "scatter")}
@@ -124,7 +124,7 @@ def collective_pictures(_, rows):
 
 
 def link_pictures(_, rows):
-    """Times and bandwidths of each node's links, the slowest first."""
+    """Returns pictures of times and bandwidths of each node's links, the slowest first."""
     made = []
     nodes = [row for row in rows if row.get("scope") in ("node", "rank")]
     for column, title in (("time_us", "latency (µs)"),
@@ -140,7 +140,7 @@ def link_pictures(_, rows):
 
 
 def foreign_pictures(kind, _):
-    """Each quantity of another program's benchmark over sizes."""
+    """Returns a picture of each quantity of another program's benchmark over sizes."""
     entry = benchmarks.entry_of(kind)
     keys = list(entry.names)
     size = next((column for column in ("size_bytes", "nbytes", "msgsize") if column in keys), None)
@@ -151,7 +151,7 @@ def foreign_pictures(kind, _):
                            log_from=20),)) for value in entry.values] if size else []
 
 
-# Pictures of an entry's kind (benchmarks.Benchmark), or a function of the kind and the rows that makes them.
+# By kind (benchmarks.Benchmark): Pictures, or a function of the kind and the rows that returns them.
 PICTURES = {
     "overlap": overlap_pictures, "overlap_sweep": overlap_pictures, "msgrate": rate_pictures,
     "msgrate_rma": rate_pictures, "pingpong": pingpong_pictures, "halo": halo_pictures, "linkmap": link_pictures,
@@ -174,8 +174,7 @@ PICTURES = {
 
 
 def pictures_of(kind, rows, names=("memory", "buffers")):
-    """The Pictures of a kind and its rows, which are cells by column, and names of `further` keys; none where it has
-    none."""
+    """Returns the Pictures, if any, of a kind, its rows (cells by column), and names of `further` keys."""
     made = foreign_pictures if benchmarks.entry_of(kind).program else PICTURES.get(kind, ())
     return [picture._replace(panels=tuple(panel._replace(series=panel.series + further(names))
                                           for panel in picture.panels))

@@ -25,7 +25,7 @@ PROGRAMS = os.path.join(SCRIPTS, "plots")
 
 
 class Drawing(typing.NamedTuple):
-    """Pictures to draw: their folder and formats, the most of a group (None: all), with gnuplot's data or without."""
+    """Drawing options: folder, formats, max pictures of a group (None for all), and if gnuplot's data is kept."""
 
     folder: str
     formats: tuple
@@ -34,7 +34,7 @@ class Drawing(typing.NamedTuple):
 
 
 def groups_of(tables):
-    """The kinds of results by their entries' kinds: all sweeps of overlap share their pictures."""
+    """Returns the kinds of results by their entries' kinds: all sweeps of overlap share their pictures."""
     groups = {}
     for kind in tables.kinds():
         groups.setdefault(benchmarks.entry_of(kind).kind, []).append(kind)
@@ -42,14 +42,14 @@ def groups_of(tables):
 
 
 def draw_group(tables, group, kinds, drawing, warn):
-    """Draws the pictures of a group of kinds; returns pairs of a drawn picture and its path, and False if one could not
+    """Draws the pictures of a group of kinds. Returns pairs of a drawn picture and its path, and False if one could not
     be drawn. `warn` gets a line about it."""
     drawn, good = [], True
     of_side = {side: [table for kind in kinds for table in tables.of(side, kind)] for side in tables.sides}
     rows = {side: [row for table in several for row in table.rows] for side, several in of_side.items() if several}
     if len(rows) < len(tables.sides):
         warn(f"{group}: not in the base")
-    # Colours that are the same in every picture, by the first key's value.
+    # Colours that are the same in all pictures, by value of the first key.
     lines = [line for line in lines_of(os.path.join(PROGRAMS, "colours.tsv")) if not line.startswith("#")]
     colours = dict(line.split("\t") for line in lines if "\t" in line)
     setting = pictures.Key("setting", "%", optional=True)
@@ -81,7 +81,7 @@ def draw_group(tables, group, kinds, drawing, warn):
 
 
 def draw(picture, texts, heads, drawing):
-    """Draws a picture in each format: pairs of its path and gnuplot's error message, "" if it is drawn."""
+    """Draws a picture in each format. Yields pairs of its path and gnuplot's error message, "" on success."""
     with tempfile.TemporaryDirectory() as work:
         for name, text in texts.items():
             for ending, content in ((".tsv", text.table), (".set", settings_text(text.settings))):
@@ -110,7 +110,7 @@ def draw_format(work, picture, form, folder):
         return made, done.stdout.decode("utf-8", "replace").strip() or "no output"
     with open(drawn, "rb") as stream:
         content = stream.read()
-    if form == "svg":  # in half of its bytes
+    if form == "svg":  # half the bytes
         content = content.decode("utf-8", "replace")
         for pattern, instead in SHORTER:
             content = pattern.sub(instead, content)
@@ -118,14 +118,14 @@ def draw_format(work, picture, form, folder):
     return made, ""
 
 
-# Parts of gnuplot's SVG that can be shorter: pairs of a pattern and its replacement. gnuplot names curves by its own
-# commands, which browsers show.
+# Shorter forms of parts of gnuplot's SVG: pairs of a pattern and its replacement. Also removes names of curves, which
+# are gnuplot commands that browsers would show.
 SHORTER = [(re.compile(pattern, re.S), instead) for pattern, instead in (
     (r"<\?xml.*?\?>|<!DOCTYPE.*?>|<title>.*?</title>|<desc>.*?</desc>|<filter.*?</filter>", ""),
     (r' (stroke-width="1\.00"|stroke-linecap="butt"|stroke-linejoin="miter"|class="gridline")', ""),
     (r' font-family="Helvetica"', ""), (r"<svg", '<svg font-family="Helvetica"'),
     (r"rgb\( *(\d+), *(\d+), *(\d+)\)", lambda found: "#%02x%02x%02x" % tuple(map(int, found.groups()))),
-    # Numbers with one decimal, and none where that is 0.
+    # Numbers with one decimal, or none if it is 0.
     (r"(?<= d=)'.*?'|(?<=transform=)(\"|').*?\1", lambda found: re.sub(
         r"\d+\.\d+", lambda number: f"{float(number.group()):.1f}".replace(".0", ""), found.group())),
     (r"\s+", " "), (r" ?([<>]) ?", r"\1"), (r"<g[^<>]*><text></text></g>", ""),

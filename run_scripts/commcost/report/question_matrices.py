@@ -1,7 +1,7 @@
 """A matrix for each section of the page.
 
 A mark has a letter: F (faster), E (even), S (slower), N (not faster: even or slower), or ? (not clear, as always with
-fewer than six launches: intervals.py). Numbers stand behind the letter.
+fewer than six launches: intervals.py). Numbers follow the letter.
 """
 
 import math
@@ -15,29 +15,29 @@ from commcost.scorecard import cost_lines, gain_lines
 from commcost.scorecard.fact_lines import value_text
 from commcost.words import UNSURE, size_text
 
-# Answers: the letter, and its class on the page.
+# By answer: the letter, and its class on the page.
 LETTERS = {gain_lines.YES: ("F", "pays"), gain_lines.EVEN: ("E", "even"), gain_lines.PARTLY: ("E", "even"),
            gain_lines.NO: ("N", "even"), gain_lines.LOSES: ("S", "loses"), UNSURE: ("?", "unclear")}
 
 
 def mark_of(row, answer, number=""):
-    """The Mark of a row: a letter of an answer, and a number."""
+    """Returns the Mark of a row: the letter of an answer, and a number."""
     letter, kind = LETTERS.get(answer, ("", ""))
     return Mark(f"{letter} {number}".strip(), kind, row.identity)
 
 
 def number_of(value):
-    """A Measured without its unit; a bound where it may be noise."""
+    """Returns a Measured without its unit, or a bound if it may be noise."""
     return value_text(value, ((0, 1, ""),))
 
 
 def labels_of(tables, kind, keys, rows):
-    """The Labels that Keys of a kind make, and all further keys of its rows."""
+    """Returns the Labels that Keys of a kind make, and all further keys of its rows."""
     return Labels((*keys, *further(tables.further_keys(kind))), [row.keys for row in rows])
 
 
 def numbers(tables, kind, pairs, keys, place_of):
-    """Marks of values by name, which Keys make, and place: numbers alone, or ? of what noise hides."""
+    """Returns Marks of values by name (from Keys) and place: numbers, or ? if noise hides them."""
     labels, found = labels_of(tables, kind, keys, [row for row, _ in pairs]), {}
     for row, value in pairs:
         mark = mark_of(row, UNSURE) if cost_lines.is_lost(value) else mark_of(row, "", number_of(value))
@@ -46,8 +46,8 @@ def numbers(tables, kind, pairs, keys, place_of):
 
 
 def times_against(tables, kind, pairs, column, keys, place_of, heading, column_of, usual, usual_name):
-    """The parts of times in a column, with answers against the row that is called `usual` at the same place, with the
-    same further keys, which comes first and has numbers alone; `usual_name` is its name in a sentence."""
+    """Returns the matrix of times in a column, with answers relative to the row named `usual` at the same place and
+    with the same further keys. This row comes first and has only numbers; `usual_name` is its name in a sentence."""
     rows, others = [row for row, _ in pairs], tables.further_keys(kind)
     labels, own = labels_of(tables, kind, keys, rows), Labels(keys, [row.keys for row in rows])
     found, is_judged = numbers(tables, kind, pairs, keys, place_of), False
@@ -68,19 +68,19 @@ def times_against(tables, kind, pairs, column, keys, place_of, heading, column_o
 
 
 def letters(found):
-    """The meaning of the letters of Marks by name and place; of N where there is one."""
+    """Returns the meaning of the letters, including N only if a Mark has it."""
     has_n = any(mark.text.startswith("N") for marks in found.values() for mark in marks.values())
     return (f"F faster, E even, S slower, {'N not faster, perhaps slower, ' if has_n else ''}"
             f"? not clear (launches disagree, or there are fewer than {LAUNCHES_ENOUGH}).")
 
 
 def power_of(size):
-    """The nearest power of two: in vector variants sizes are a few bytes off."""
+    """Returns the nearest power of two, since sizes of vector variants are a few bytes off."""
     return 1 << round(math.log2(size)) if size >= 1 else 0
 
 
 def gain_matrix(tables):
-    """Gains of non-blocking calls; without numbers if there are many sizes."""
+    """Returns the matrix of gains of non-blocking calls, without numbers if there are many sizes."""
     cases = [case for several in gain_lines.cases_of(tables).values() for case in several if case.gain is not None]
     others = further(dict.fromkeys(name for kind in gain_lines.kinds_of(tables) for name in tables.further_keys(kind)))
     labels, found = Labels((Key("collective"), *WAYS, *others), [case.row.keys for case in cases]), {}
@@ -109,7 +109,7 @@ def overhead_matrix(tables):
     found = {}
     for column, label in (("overhead", "{}: host overhead (µs)"), ("avail(%)", "{}: CPU availability (%)")):
         pairs = tables.measured("mpi_overhead", column)
-        if column != "overhead":  # a share, which noise may take beyond 0 and 100 %
+        if column != "overhead":  # a share, which noise may move outside 0 to 100 %
             pairs = [(row, share.within(0.0, 100.0)) for row, share in pairs]
         marks = numbers(tables, "mpi_overhead", pairs, (Key("direction"), Key("pair", "pair %", True)),
                         lambda row: row.size("msgsize"))

@@ -1,5 +1,5 @@
-"""Sections of the page: a picture, a matrix of answers (question_matrices.py), and, closed, all rows with medians over
-launches and ranges."""
+"""Sections of the page: a picture, a matrix of answers (question_matrices.py), and a closed part with the medians and
+ranges over launches of all rows."""
 
 import typing
 
@@ -13,7 +13,7 @@ from commcost.result import benchmarks
 
 
 class Question(typing.NamedTuple):
-    """A section of the page: its kinds of benchmarks.Benchmark, and the function that makes the parts of its matrix."""
+    """A section of the page: its kinds (benchmarks.Benchmark), and the function that makes its matrix."""
 
     identity: str
     heading: str
@@ -36,7 +36,7 @@ QUESTIONS = (
 
 
 def sections_of(tables, drawn):
-    """The Sections that the results have rows on; `drawn`: Figures by group."""
+    """Returns the Sections for which the results have rows. `drawn` are Figures by group."""
     groups = plot.groups_of(tables)
     others = [Question(f"of_{group}", benchmarks.entry_of(group).heading, (group,)) for group in groups
               if benchmarks.entry_of(group).program]

@@ -1,4 +1,4 @@
-"""quickstart.sh after the build: runs the suite, and reads its results once, for scorecard, page and summary table."""
+"""quickstart.sh after the build: runs the suite, and reads its results once for scorecard, page and summary table."""
 
 import glob
 import os
@@ -16,7 +16,7 @@ PROGRAM = "quickstart.sh"
 
 
 def main(words):
-    """Runs the suite with its options and reports its results, also after failed launches, but not after a signal."""
+    """Runs the suite with its options and reports its results, even after failed launches, but not after a signal."""
     results = KeptResults()
     suite, status = benchmark_suite.run_suite(words, results.opened)
     suite.signals.end()
@@ -38,6 +38,6 @@ def main(words):
 
 
 def below_here(path):
-    """The path as seen from the current folder, if it is below that."""
+    """Returns the path relative to the current folder, if it is below it."""
     here = os.getcwd() + "/"
     return path[len(here):] if path.startswith(here) else path

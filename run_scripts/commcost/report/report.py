@@ -13,7 +13,7 @@ from commcost.scorecard.card_text import text_of
 
 
 def path_beside(result, ending, output=None):
-    """Where a report goes: to `output` if given, else beside the result."""
+    """Returns the path of a report: `output` if given, else next to the result."""
     return command.output_path(result, output, os.path.join(result, "report." + ending) if os.path.isdir(result) else
                                re.sub(r"\.tsv$", "", result) + "." + ending)
 

@@ -1,4 +1,4 @@
-"""The page of a result: the scorecard, changes from a base, a section a question (question_sections.py), warnings,
+"""The page of a result: the scorecard, changes from a base, a section per question (question_sections.py), warnings,
 machine and notes."""
 
 import shutil
@@ -14,10 +14,9 @@ FOOTER = ("1 MB/s is 2^20 bytes/s, 1 GB/s is 2^30 bytes/s. NA: no value. "
 
 
 class Report:
-    """A result, or a result and its base: the scorecard `card`, and pages.
+    """A result, maybe with a base: its scorecard `card`, and its pages.
 
-    paths   a result's, and its base's
-    tables  Tables of both
+    paths of the result and its base tables Tables of both
     """
 
     def __init__(self, paths, tables):
@@ -27,7 +26,7 @@ class Report:
         self.card = card_of(tables, self._best, changes)
 
     def page(self, drawn, pictures_note=""):
-        """The Page; `drawn`: Figures by group of kinds."""
+        """Returns the Page. `drawn` are Figures by group of kinds."""
         tables = self.tables
         title = f"Communication costs: {tables.labels[NEW]}"
         if BASE in tables.labels:
@@ -41,8 +40,8 @@ class Report:
                     FOOTER, first_listed=1 + len(answers))
 
     def page_with_pictures(self, into, warn):
-        """The Page with a picture of each group of kinds, drawn into a folder. `warn` gets a line about a picture that
-        can't be drawn."""
+        """Returns the Page with a picture of each group of kinds, drawn into a folder. `warn` gets a line about each
+        picture that can't be drawn."""
         if shutil.which("gnuplot") is None:
             warn("no gnuplot: a page without pictures")
             return self.page({}, "No pictures: gnuplot is not installed (Debian: gnuplot-nox).")

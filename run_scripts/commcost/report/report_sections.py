@@ -7,8 +7,8 @@ from commcost.report import question_matrices
 from commcost.result.tables import BASE
 from commcost.scorecard import card_table, program_warnings
 
-VALUES_SHOWN = 4    # of a key of the metadata
-# Keys of the metadata, and what they are called.
+VALUES_SHOWN = 4    # per key of the metadata
+# Names of keys of the metadata.
 MACHINE = {
     "processor": "processor", "processors": "logical processors", "cores": "cores",
     "kernel": "system", "nodes": "nodes", "ranks": "ranks",
@@ -28,7 +28,7 @@ def card_sections(card):
 
 
 def card_grid(part):
-    """One fact a row, without columns that are empty in all."""
+    """Returns a Grid with one fact per row, without empty columns."""
     has_ranges = any(line.spread for line in part.lines)
     median, spread, note = card_table.COLUMNS if has_ranges else ("", "", "")
     columns = {
@@ -49,8 +49,8 @@ def warnings_section(tables, pictures_note):
 
 
 def values_of(tables, side, key):
-    """The values of a key of a side's metadata, up to VALUES_SHOWN; without variables that were varied, of which the
-    metadata have the first setting's."""
+    """Returns up to VALUES_SHOWN values of a key of a side's metadata. Leaves out varied variables, since metadata only
+    have the first setting's values."""
     values = dict.fromkeys(value for table in tables.of(side)
                            for value in table.metadata.get(key, ()) if value not in ("", "NA"))
     if key == "mpi_variable":

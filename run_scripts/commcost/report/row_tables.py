@@ -12,7 +12,7 @@ STATUSES = {"budget": "time was up before the interval was narrow enough",
 
 
 def closed(tables, group, kinds):
-    """The rows of a group of kinds (plot.groups_of), with how to read them."""
+    """Returns the rows of a group of kinds (plot.groups_of), with an explanation."""
     entry, rows = benchmarks.entry_of(group), [row for kind in kinds for row in rows_by_key(tables, kind)]
     keys = benchmarks.headings_of(kinds[0], dict.fromkeys(key for row in rows for key in row.keys))
     if group == "noise":  # launches find different sources
@@ -22,7 +22,7 @@ def closed(tables, group, kinds):
 
 
 def table_of(entry, keys, rows):
-    """The parts that show rows: the keys that all share, and the table."""
+    """Returns the parts that show rows: the keys that all share, and the table."""
     everywhere, columns = [], {}
     for place, (name, heading) in enumerate(keys.items()):
         values = [row.keys.get(name, "NA") for row in rows]
@@ -56,7 +56,7 @@ def table_of(entry, keys, rows):
 
 
 def columns_of(value, rows):
-    """A value, its range, and the base's value if there is one."""
+    """Returns the columns of a value, its range, and the base's value if there is one."""
     column = value.column
     columns = {Column(value.heading, column, True): [middle_of(row, column, NEW) for row in rows]}
     ranges = [range_of(row, value) for row in rows]
@@ -68,7 +68,7 @@ def columns_of(value, rows):
 
 
 def range_of(row, value):
-    """The lowest and the highest launch, or the interval of one."""
+    """Returns the range over launches, or the interval of a single launch."""
     texts = sorted_numbers(row.texts(value.column))
     if len(texts) > 1:
         return texts[0] if texts[0] == texts[-1] else f"{texts[0]} to {texts[-1]}"
@@ -92,7 +92,7 @@ def status_of(row):
 
 
 def words_of(row, column):
-    """The words that launches have in a column, of several how many have which; "" for none."""
+    """Returns the launches' words in a column, with counts if they differ, or "" without any."""
     words = [cells[column] for cells in row.launches if cells.get(column, "NA") != "NA"]
     if len(set(words)) < 2:
         return words[0] if words else ""
