@@ -1,5 +1,5 @@
-"""All lines of the scorecard: headings, labels, units, notes and remedies, a row each. Texts are changed here, and only
-here; which results a line shows, cost_lines.py and gain_lines.py choose."""
+"""The texts of all lines of the scorecard: headings, labels, units, notes and remedies, one row per line. cost_lines.py
+and gain_lines.py choose the results that a line shows."""
 
 import typing
 
@@ -8,7 +8,7 @@ from commcost.scorecard.fact_lines import RATE, SHARE, SPEED_MBS, TIME_NS, TIME_
 
 class CostLine(typing.NamedTuple):
     """A line about a cost: its label, with {fields}; its units; the benchmark, column and keys of the rows that it may
-    show; what several ways to do it are called; and what to do where it has no value or a bad one."""
+    show; the noun for alternatives; and the remedy for a missing or bad value."""
 
     label: str
     units: tuple
@@ -20,7 +20,7 @@ class CostLine(typing.NamedTuple):
 
 
 class Fault(typing.NamedTuple):
-    """A line about a node or link that is out of line."""
+    """A line about a slow node or link."""
 
     label: str
     verdict: str
@@ -29,7 +29,7 @@ class Fault(typing.NamedTuple):
 
 CHANGES, BEST, COSTS, TIMES, LINKS, GAINS, CAVEATS = (
     "Changes", "Best setting", "Costs", "Time in MPI", "Slow nodes and links", "Worth it?", "Caveats")
-COLUMNS = "median", "range", "note"  # of what has ranges
+COLUMNS = "median", "range", "note"  # of lines with ranges
 
 MESSAGE = {"arrangement": "single", "pattern": "MPI Send"}
 COST_LINES = {
@@ -59,7 +59,7 @@ COST_LINES = {
     "monitor": CostLine("Monitoring overhead of a call, at most", TIME_NS, "monitor_overhead", "added_ns",
                         {"mode": "on"}),
 }
-# Lines of a monitored program: the kinds of its rows, and the most lines.
+# Lines of a monitored program: the kinds of its rows, and the max number of lines.
 CALLS = ("pttopt", "coll", "calls")
 TIME_LINES = (
     (CostLine("Inside MPI, all ranks together", TIME_S, "mpirtmon", "in_calls_s"), ("total",), 1),
@@ -87,7 +87,7 @@ FAULTS = {("whole", "two groups"): Fault("Links between two groups of nodes", "d
 NO_FAULT, IN_LAUNCHES = "all alike", "{} messages, in {} of {}"
 NOT_RETIMED, CHANGING = "suspects were not timed again", "launches name different ones"
 
-# Answers: {} is one or several MPI calls, methods or numbers.
+# Answers: {} stands for one or more MPI calls, methods or numbers.
 GAIN_LINES = {"collective": "{}", "message": "{} + work + MPI_Wait", "halo": "Non-blocking halo exchange, {}",
               "partitioned": "MPI_Psend_init with {} partitions", "work": "CPU availability during {}",
               "test": "MPI_Test during {}", "persistent": "{} instead of new requests",
@@ -99,7 +99,7 @@ EVEN_NOTE, NO_NOTE = "no difference", "saves nothing"
 MORE_TIME, TIMES_AS_LONG = "up to {} % more time", "up to {} × the time"
 DISAGREE, TOO_FEW = "launches disagree", "needs more launches"
 
-# Caveats; behind a line break stands a command.
+# Caveats. A command follows a line break.
 MORE_KEYS = "Results differ in {}: {} of {} combinations shown, all with report.sh"
 WRONG_DATA = "{} wrong data, first {} ({}): try another version of the MPI library"
 LOST_TIME = "{} of {} lost more than {} % of the time to interruptions: rerun on a quiet machine"

@@ -9,12 +9,12 @@ from commcost.scorecard import card_table
 from commcost.scorecard.fact_lines import NO_BREAK
 from commcost.words import cut
 
-LABEL = 46     # letters of a label; the rest stands below
-CELL = 28      # of the columns behind the label, except the last
+LABEL = 46     # characters of a label; the rest goes to the next line
+CELL = 28      # of the columns after the label, except the last one
 
 
 def text_of(card):
-    """The scorecard as text of at most WIDTH characters a line."""
+    """Returns the scorecard as text with at most WIDTH characters per line."""
     lines = textwrap.wrap(card.title, WIDTH, subsequent_indent="  ")
     for part in card.parts:
         lines += ["", *lines_of(part)]
@@ -26,12 +26,12 @@ def text_of(card):
             words, command = whole, ""
         lines += textwrap.wrap(words, WIDTH, initial_indent="  ", subsequent_indent="    ",
                                break_long_words=False, break_on_hyphens=False)
-        lines += ["    " + command] if command else []  # whole, to be pasted
+        lines += ["    " + command] if command else []  # unbroken, to be pasted
     return "\n".join(map(plain, lines)) + "\n"
 
 
 def lines_of(part):
-    """The heading, with those of the columns if there are ranges; then the lines, in columns."""
+    """Returns the heading, with column headings if there are ranges, and the lines, in columns."""
     labels = [textwrap.wrap("  " + line.label, 2 + LABEL, subsequent_indent="    ", break_on_hyphens=False)
               for line in part.lines]
     cells = [[max(label, key=len), *(cut(cell, CELL) for cell in (line.sizes, line.value, line.spread))]
@@ -52,5 +52,5 @@ def lines_of(part):
 
 
 def aligned(cells, widths):
-    """Cells in columns, of which empty ones have no place."""
+    """Returns cells in columns, without empty columns."""
     return "".join(cell.ljust(width + 2) for cell, width in zip(cells, widths) if width)

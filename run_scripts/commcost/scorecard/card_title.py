@@ -7,12 +7,12 @@ from commcost.result.tables import NEW
 from commcost.suite.suite_folder import Folder
 from commcost.words import counted, cut, is_number, listed
 
-HOSTS = 3      # that the title names
-LIBRARIES_SHOWN = 120  # letters
+HOSTS = 3      # max hosts in the title
+LIBRARIES_SHOWN = 120  # characters
 
 
 def title_of(tables):
-    """Returns commcost on HOST: RANKS on NODES, LIBRARY (TRANSPORT), LAUNCHES, DATE."""
+    """Returns "commcost on HOST: RANKS on NODES, LIBRARY (TRANSPORT), LAUNCHES, DATE"."""
     every = tables.of(NEW)
     most = max(every, key=lambda table: float(first(table, "ranks")) if is_number(first(table, "ranks")) else 0)
     mixed = [table for table in every if tables.apart[table.kind]]
@@ -29,12 +29,12 @@ def title_of(tables):
 
 
 def first(table, key):
-    """The first value of a key of the metadata; "" without it."""
+    """Returns the first value of a key of the metadata, or "" if there is none."""
     return table.metadata.get(key, [""])[0]
 
 
 def head_of(label, tables):
-    """A result's line in a picture's head: its name, ranks, nodes and MPI libraries."""
+    """Returns a result's line in a picture's head: its name, ranks, nodes and MPI libraries."""
     def every(key):
         return list(dict.fromkeys(value for table in tables for value in table.metadata.get(key, ())[:1] if value))
 
@@ -50,10 +50,10 @@ def head_of(label, tables):
 
 
 def seconds_of(tables):
-    """The duration of the launches in a suite's folder; 0 without its record."""
+    """Returns the duration of the launches in a suite's folder, or 0 if it isn't recorded."""
     return sum(record[2] for record in Folder(tables.paths[NEW]).records())
 
 
 def launches_of(tables):
-    """The number of launches."""
+    """Returns the number of launches."""
     return max((len(row.launches) for kind in tables.kinds() for row in tables.rows(kind)), default=0)

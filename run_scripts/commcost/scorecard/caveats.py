@@ -8,13 +8,13 @@ from commcost.scorecard.card_title import HOSTS, launches_of, seconds_of
 from commcost.suite import suite_options
 from commcost.words import UNSURE, counted, duration_text, listed
 
-LOST_PCT = 10  # of the time, above which intervals may miss the truth
-UNSTEADY = 2   # max over min of a row's launches, from which on the row counts as unsteady
-VARIANTS = 8   # of rows that differ in keys which no question knows
+LOST_PCT = 10  # of the time; with more, intervals may miss the true value
+UNSTEADY = 2   # min ratio of the max to the min of an unsteady row's launches
+VARIANTS = 8   # max variants, rows that differ in keys which no question uses
 
 
 def caveats_of(tables, parts, lost):
-    """Yields sentences about failed settings, wrong data, disturbances, what would make answers clear, and warnings."""
+    """Yields sentences about failed settings, wrong data, disturbances, unclear answers with a remedy, and warnings."""
     yield from best_setting.failures(tables.paths[NEW])
     yield from program_warnings.checkup_findings(tables.paths[NEW])
     variants = tables.variants()
@@ -26,7 +26,7 @@ def caveats_of(tables, parts, lost):
     judged = sum(kind != "noise" for kind, _ in rows)
     if lost:
         yield card_table.LOST_TIME.format(len(lost), counted(judged, "result"), LOST_PCT)
-    # If a fifth of the rows vary, by their first quantity. Programs and interruptions differ by their nature.
+    # If a fifth of the rows vary in their first quantity. Programs and interruptions always vary.
     values = [list(map(float, row.texts(quantity))) for kind, row in rows if kind not in ("noise", "mpirtmon")
               for quantity in tables.of(NEW, kind)[0].quantities[:1]]
     apart = [of_row for of_row in values if of_row and 0 < UNSTEADY * min(of_row) < max(of_row)]

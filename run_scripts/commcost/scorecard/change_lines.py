@@ -7,7 +7,7 @@ from commcost.words import UNSURE, counted, grouped
 
 
 def changes_by_verdict(changes):
-    """Yields how many rows have which verdict, and the largest change of those that got slower or faster."""
+    """Yields the number of rows by verdict, and the largest change of slower and of faster rows."""
     for verdict in row_changes.VERDICTS:
         several = [change for change in changes if change.verdict == verdict]
         sized = several if verdict in (row_changes.SLOWER, row_changes.FASTER) else []
@@ -17,7 +17,7 @@ def changes_by_verdict(changes):
 
 
 def best_settings(best):
-    """Yields in how many rows which setting is best, or that none is."""
+    """Yields the number of rows in which each setting is best, or no setting is."""
     found = grouped([row for row in best if row.sure], lambda row: row.name)
     for rows in sorted(found, key=lambda rows: (-len(rows), rows[0].name)):
         yield count_line(rows[0].name, rows, best, most_of([(row.gain_pct or 0, row.points, row) for row in rows]))
@@ -30,7 +30,7 @@ def count_line(name, several, every, note):
 
 
 def most_of(sizes, sign=""):
-    """The largest of changes: each its size, whether that is in points, and its row; "" of none."""
+    """Returns the largest of changes (size, True if in points, row) as text, or "" without any."""
     size, points, row = max(sizes, key=lambda one: abs(one[0]), default=(None, None, None))
     return "" if row is None else (f"at most {size:{sign}.3g} {'points' if points else '%'}: "
                                    f"{row.schema.benchmark} {row.quantity} ({named_keys(row)})")

@@ -1,6 +1,6 @@
-"""Lines about costs, a function a question; none if the results have nothing on it. Texts are in card_table.py.
+"""Lines about costs, one function per question, which yields nothing without results. Texts are in card_table.py.
 
-The fastest of several methods is named if launches make it clear.
+The fastest of several methods is named if the launches prove it.
 """
 
 import functools
@@ -16,19 +16,20 @@ from commcost.scorecard.card_table import COST_LINES, FAULTS
 from commcost.scorecard.fact_lines import SHARE, Line, range_text, size_text, value_text
 from commcost.words import UNSURE, counted, is_number
 
-LARGE_BYTES = 1 << 16  # from where on a message has a bandwidth
-BOXES = 3              # lines about halo exchanges
-SOURCES = 3            # lines about what interrupts ranks
+LARGE_BYTES = 1 << 16  # min size of messages with a bandwidth
+BOXES = 3              # max lines about halo exchanges
+SOURCES = 3            # max lines about sources of interruptions
 
 
 def pairs_of(tables, cost):
-    """Pairs of the rows that a CostLine may show and what they measured."""
+    """Returns pairs of a row that a CostLine may show and its Measured value."""
     kinds = [kind for kind in tables.kinds() if benchmarks.entry_of(kind).kind == cost.benchmark]
     return [pair for kind in kinds for pair in tables.measured(kind, cost.column, **cost.keys)]
 
 
 def line_of(cost, pair, note="", scale=1.0, remedy="", label="", **fields):
-    """The Line of a CostLine and a pair of a row and what it measured; with a note if some launches have no value."""
+    """Returns the Line of a CostLine and a pair of a row and its Measured value, with a note if some launches have no
+    value."""
     row, found = pair
     values = [scale * float(text) for text in row.texts(cost.column)]
     found = found.scaled(scale)
@@ -39,13 +40,13 @@ def line_of(cost, pair, note="", scale=1.0, remedy="", label="", **fields):
 
 
 def saved_value(row, other, column):
-    """The time that a row saves against another one, in percent, launch by launch; 0 if no launch has both."""
+    """Returns the time that a row saves over another one, in percent, launch by launch, or 0 if no launch has both."""
     saved = row.saved_pct(other, column)
     return saved.value if saved else 0.0
 
 
 def is_better(row, other, column):
-    """True if a row surely takes less than another one, by so much that it makes a difference."""
+    """True if a row surely takes less time than another one, by a relevant amount."""
     saved = row.saved_pct(other, column)
     return saved is not None and is_above(saved, THRESHOLD_PCT)
 
@@ -71,18 +72,18 @@ def lines_of_best(cost, named, more=False, **fields):
 # ---- messages ------------------------------------------------------------------------------------
 
 def pingpong_pairs(tables, cost):
-    """Pairs of pingpong's rows of one pair of ranks, by size."""
+    """Returns pairs of pingpong's rows with one pair of ranks, by size."""
     pairs = [pair for pair in pairs_of(tables, cost) if is_number(pair[0].keys["blksize"])]
     return sorted(pairs, key=lambda pair: bytes_of(pair[0]))
 
 
 def bytes_of(row):
-    """The size of a row of pingpong whose data is one block, which short results have, too."""
+    """Returns the size of a row of pingpong whose data is one block, from columns that short results also have."""
     return 8 * row.size("blksize")
 
 
 def messages(tables):
-    """The latency of the smallest message, and the bandwidth of the largest one."""
+    """Yields the latency of the smallest message and the bandwidth of the largest one."""
     latency, bandwidth = COST_LINES["latency"], COST_LINES["bandwidth"]
     for pair in pingpong_pairs(tables, latency)[:1]:
         yield line_of(latency, pair, size=size_text(bytes_of(pair[0])))
@@ -92,7 +93,7 @@ def messages(tables):
 
 
 def host_overhead(tables):
-    """The host overhead of the smallest and the largest message."""
+    """Yields the host overhead of the smallest and the largest message."""
     for cost in (COST_LINES["send"], COST_LINES["receive"]):
         pairs = [pair for pair in values_of_direction(tables, cost.column, cost.keys["direction"])
                  if pair[1] is not None or all(cells.get("status") == "no-knee" for cells in pair[0].launches)]
@@ -108,25 +109,25 @@ def host_overhead(tables):
 
 
 def is_lost(found):
-    """True if a Measured difference of two times is below 0, and has no interval that would bound it."""
+    """True if a Measured difference of two times is negative and has no interval to bound it."""
     return found.value < 0 and found.low is None
 
 
 def values_of_direction(tables, column, direction):
-    """Pairs of mpi_overhead's rows of one pair of ranks, by size, and what each measured, or None."""
+    """Returns pairs of mpi_overhead's rows with one pair of ranks, by size, and their Measured value or None."""
     return [(row, measured(row, column))
             for row in sorted(tables.rows("mpi_overhead", direction=direction), key=lambda row: row.size("msgsize"))
             if row.keys["pair"] in ("0", "NA")]
 
 
 def message_rate(tables):
-    """The rate of messages of the smallest size, with cold and with warm caches, by the best pattern."""
+    """Yields the message rate of the smallest size, with cold and with warm caches, of the best pattern."""
     cost = COST_LINES["rate"]
     pairs = [pair for pair in pairs_of(tables, cost) if is_number(pair[0].keys["nbytes"])]
     for caches in CACHES:
         of_state = [pair for pair in pairs if caches_of(pair[0]) == caches]
         for first, _ in sorted(of_state, key=lambda pair: pair[0].size("nbytes"))[:1]:
-            # Rows that differ in nothing but the pattern.
+            # Rows that differ only in the pattern.
             named = [(pair[0].keys["pattern"], pair) for pair in of_state
                      if {**pair[0].keys, "pattern": ""} == {**first.keys, "pattern": ""}]
             yield from lines_of_best(cost, named, more=True, caches=caches, size=size_text(first.size("nbytes")))
@@ -136,13 +137,13 @@ CACHES = ("cold caches, ", "warm caches, ", "")
 
 
 def caches_of(row):
-    """The state of caches before messages go; "" if the result doesn't have it."""
+    """Returns the state of caches before messages, or "" if the result lacks it."""
     flushed = row.keys.get("cache_size", "NA")
     return CACHES[2] if not is_number(flushed) else CACHES[1] if float(flushed) == 0 else CACHES[0]
 
 
 def put(tables):
-    """The smallest put, with what tells its partner, by the fastest way."""
+    """Yields the smallest put, including the notification of its partner, in the fastest way."""
     pairs = pingpong_pairs(tables, COST_LINES["put"])
     smallest = [pair for pair in pairs if pair[0].keys["blksize"] == pairs[0][0].keys["blksize"]]
     for pair in sorted(smallest, key=lambda pair: pair[1].value)[:1]:
@@ -151,14 +152,14 @@ def put(tables):
 
 
 def put_end(row):
-    """The synchronisation that ends a put of pingpong."""
+    """Returns the synchronisation that ends a put of pingpong."""
     return PUT_ENDS.get(row.keys["sync"], "flush")
 
 
 # ---- collectives, halo exchanges -----------------------------------------------------------------
 
 def barrier(tables):
-    """A barrier of `collective`, or else of syncbench."""
+    """Yields a barrier of `collective`, or else of syncbench."""
     ranks = [table.metadata.get("ranks", ["?"])[0] for table in tables.of(NEW, "collective")]
     lines = [line_of(COST_LINES["barrier"], pair, ranks=ranks[0]) for pair in blocking(tables, "barrier")]
     cost = COST_LINES["syncbench barrier"]
@@ -166,7 +167,7 @@ def barrier(tables):
 
 
 def collectives(tables):
-    """The blocking calls of the smallest size: of `collective`, or else of the overlap programs."""
+    """Yields the blocking calls of the smallest size, of `collective` or else of the overlap programs."""
     for operation in ("allreduce", "bcast"):
         cost, pairs = COST_LINES[operation], blocking(tables, operation)
         if not pairs:
@@ -177,14 +178,14 @@ def collectives(tables):
 
 
 def blocking(tables, operation):
-    """Pairs of the rows of `collective` with an operation as programs usually call it."""
+    """Returns pairs of rows of `collective` with an operation as programs usually call it."""
     usual = (("type", "double"), ("op", "sum"), ("in_place", "no"), ("root", "0"))
     return [pair for pair in tables.measured("collective", "time_us", operation=operation)
             if all(pair[0].keys.get(key, "NA") in (cell, "NA") for key, cell in usual)]
 
 
 def halo(tables):
-    """The fastest halo exchange of some boxes, from the first to the last, alone and under work."""
+    """Yields the fastest halo exchange of up to BOXES boxes, without work and under work."""
     for cost in (COST_LINES["halo"], COST_LINES["exposed halo"]):
         boxes = {}
         for row, found in pairs_of(tables, cost):
@@ -196,12 +197,12 @@ def halo(tables):
 
 
 def box_text(box):
-    """50 × 50 × 50."""
+    """Returns a box as "50 × 50 × 50"."""
     return box.replace("x", " × ")
 
 
 def method_of(row):
-    """The method of a halo exchange, with its synchronisation or form where that isn't usual."""
+    """Returns the method of a halo exchange, with its synchronisation or form if that is unusual."""
     method, sync, form = row.keys["method"], row.keys.get("sync", "NA"), row.keys.get("form", "nonblocking")
     end = f" + {PUT_ENDS[sync]}" if sync in PUT_ENDS else ""
     return method + end + (f" ({form})" if form not in ("NA", "nonblocking", method) else "")
@@ -209,13 +210,13 @@ def method_of(row):
 
 # ---- noise ---------------------------------------------------------------------------------------
 
-MUCH_LOST_PCT = 1               # of the time, from which on something should be done about it
-SAME_PERIOD, SAME_LENGTH = 0.02, 2.0  # of a source in two launches: share, and factor
+MUCH_LOST_PCT = 1               # of the time, min for a remedy
+SAME_PERIOD, SAME_LENGTH = 0.02, 2.0  # max differences of a source between launches: a share, a factor
 
 
 def noise(tables):
-    """The share of the time that is lost to interruptions; the sources that at least half of the launches name (others
-    are disturbances that passed); and the largest slowdown that follows."""
+    """Yields the share of time lost to interruptions, the sources that at least half of the launches name (others are
+    passing disturbances), and the largest slowdown that results."""
     for row, stopped in pairs_of(tables, COST_LINES["lost"])[:1]:
         sources = [source for source in sources_of_all(tables.rows("noise", **COST_LINES["source"].keys))
                    if 2 * len(set(source.runs)) >= len(row.launches)]
@@ -227,8 +228,8 @@ def noise(tables):
                       remedy=COST_LINES["lost"].remedy if can_do else "")
         for source, share in shares[:SOURCES]:
             yield source_line(source, share)
-    # The operation that interruptions of all ranks should slow down most. The measured slowdown is too low, since usual
-    # steps are interrupted, too.
+    # The operation with the largest predicted slowdown. The measured slowdown is too low, since usual steps are also
+    # interrupted.
     slowdown = COST_LINES["slowdown"]
     for row, predicted in sorted(pairs_of(tables, slowdown), key=lambda pair: -pair[1].value)[:1]:
         work = "" if row.keys["grain_us"] == "0" else f" + {row.keys['grain_us']} µs of work"
@@ -244,7 +245,7 @@ def has_no_processor_left(tables):
 
 
 def causes_note(tables, stopped, shares):
-    """The share of the time that the sources take, if it is less than half of what is lost."""
+    """Returns the share of time that the sources explain, if it is less than half of the lost time."""
     if not shares:
         return card_table.NO_CAUSE
     rows = [row for scope in ("host", "rank") for row in tables.rows("noise", scope=scope)]
@@ -256,12 +257,12 @@ def causes_note(tables, stopped, shares):
 
 
 def count_of(ranks):
-    """The number of ranks in such a number (ranks_of)."""
+    """Returns the number of ranks in a result of ranks_of."""
     return ranks.to_bytes(ranks.bit_length() // 8 + 1, "little").count(1)
 
 
 def source_line(source, share):
-    """The Line of a source of interruptions, and the share of the time that they take."""
+    """Returns the Line of a source of interruptions. `share` is the share of time that it takes."""
     often, period = map(source.median, ("stops_per_s", "period_ms"))
     when = (f"every {period:.3g} ms" if period is not None else
             f"{often:.3g} a second" if often is not None else "now and then")
@@ -272,8 +273,8 @@ def source_line(source, share):
 
 
 def sources_of_all(rows):
-    """The sources of noise, each with the launches of all rows that mean it: launches don't agree to
-    the digit on a period, a length or the ranks. The keys are those that most launches have."""
+    """Returns the sources of noise. Merges rows of launches that differ slightly in period, length or ranks. Keys are
+    those of most launches."""
     joined = []
     for row in sorted(rows, key=lambda row: -len(row.launches)):
         same = next((place for place, source in enumerate(joined) if is_same_source(source, row)), len(joined))
@@ -292,7 +293,8 @@ def is_same_source(one, other):
 
 
 def ranks_of(row):
-    """The ranks of a row, a cell like "0-1,4", as one number with a byte for each; None if the cell is their number."""
+    """Returns the ranks of a row, a cell like "0-1,4", as one number with a byte for each rank, or None if the cell
+    only counts them."""
     found = rank_hosts.ranks_of(row.keys["ranks"])
     return None if found is None else int.from_bytes(rank_hosts.marks_of(found), "little")
 
@@ -300,7 +302,7 @@ def ranks_of(row):
 # ---- the monitor ---------------------------------------------------------------------------------
 
 def monitor(tables):
-    """The most that monitoring adds to a call, in rows of one call or several."""
+    """Yields the max time that monitoring adds to a call, from rows of one or several calls."""
     cost = COST_LINES["monitor"]
     pairs = [(1 / calls_in(pair[0].keys["call"]), pair) for pair in pairs_of(tables, cost)]
     for scale, pair in sorted(pairs, key=lambda one: -one[0] * one[1][1].value)[:1]:
@@ -308,7 +310,7 @@ def monitor(tables):
 
 
 def calls_in(text):
-    """The number of calls in a row of the monitor's: 17 of "8 MPI_Irecv 8 MPI_Isend MPI_Waitall"."""
+    """Returns the number of calls in a row of monitor_overhead: 17 in "8 MPI_Irecv 8 MPI_Isend MPI_Waitall"."""
     return sum(int(times or 1) for times in re.findall("(?:([0-9]{1,9}) )?MPI_", text)) or 1
 
 
@@ -318,7 +320,7 @@ QUESTIONS = (messages, host_overhead, message_rate, barrier, collectives, halo, 
 # ---- a monitored program -------------------------------------------------------------------------
 
 def time_in_mpi(tables):
-    """How long a monitored program was inside MPI, in which calls, what of that was waiting, and the message and the
+    """Yields the time of a monitored program inside MPI, by call, the part spent waiting, and the message and the
     collective that took longest from start to completion."""
     for cost, kinds, count in card_table.TIME_LINES:
         pairs = [(row, found) for row, found in pairs_of(tables, cost)
@@ -328,13 +330,13 @@ def time_in_mpi(tables):
 
 
 def last_rank(row):
-    """The rank that all launches name as the last one; "" if they name several."""
+    """Returns the rank that all launches name as the last one, or "" if they differ."""
     last = set(row.texts("last_rank"))
     return card_table.LAST_RANK.format(last.pop()) if len(last) == 1 else ""
 
 
 def call_of(row):
-    """MPI_Send on grid."""
+    """Returns a call like "MPI_Send on grid"."""
     on = row.keys.get("comm", "NA")
     return row.keys["operation"] + (f" on {on:.30}" if on != "NA" else "")
 
@@ -342,8 +344,8 @@ def call_of(row):
 # ---- links ---------------------------------------------------------------------------------------
 
 def slow_links(tables):
-    """The nodes and pairs that linkmap names in half of the launches or more; or that there are none,
-    if each launch finds every size even."""
+    """Returns the Lines of nodes and pairs that linkmap names in at least half of the launches, or a Line that there
+    are none."""
     whole = tables.rows("linkmap", scope="whole")
     launches = {row.keys["nbytes"]: len(row.launches) for row in whole}
     lines, are_ranks = [], bool(tables.rows("linkmap", scope="rank"))
@@ -352,7 +354,7 @@ def slow_links(tables):
         verdict = max(sorted(set(named)), key=named.count)
         scope = row.keys["scope"]
         fault = FAULTS.get(("node" if scope == "rank" else scope, verdict.split(",")[0]))
-        # A pair has a row in those launches alone that name it.
+        # A pair has rows only in launches that name it.
         count, of_all = named.count(verdict), launches.get(row.keys["nbytes"], len(named))
         if fault and 2 * count >= of_all:
             note = card_table.IN_LAUNCHES.format(size_text(row.size("nbytes")), count,

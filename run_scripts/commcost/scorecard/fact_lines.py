@@ -1,4 +1,4 @@
-"""Lines of the scorecard, a fact each, and values with their units."""
+"""Lines of the scorecard, one fact each, and values with their units."""
 
 import math
 import re
@@ -7,27 +7,27 @@ import typing
 from commcost.words import bytes_text
 
 NO_BREAK = "\u00a0"
-DECIMALS, LARGE = 6, 1e6  # a number with more, or a larger one, gets an exponent
+DECIMALS, LARGE = 6, 1e6  # max; numbers beyond either get an exponent
 
 
 class Line(typing.NamedTuple):
-    """One fact, in words as they are shown; "" for what a line doesn't have."""
+    """One fact, as texts to be shown; texts that a line lacks are ""."""
 
     label: str          # "Latency, 8 bytes", "MPI_Isend + work + MPI_Wait"
-    value: str          # the median "0.35 µs", or the answer: "yes", "partly", "no", "not clear"
-    sizes: str = ""     # of the answer: "from 16 KiB", "to 1 KiB"
+    value: str          # a median like "0.35 µs", or an answer: "yes", "partly", "no", "not clear"
+    sizes: str = ""     # of an answer: "from 16 KiB", "to 1 KiB"
     spread: str = ""    # the range over launches: "0.34–0.36"
-    note: str = ""      # the gain, the fastest method, or what is missing
-    rows: tuple = ()    # identities of the tables.Rows that it rests on
-    remedy: str = ""    # for a developer, or who runs the machine
+    note: str = ""      # gain, fastest method, or reason for a missing value
+    rows: tuple = ()    # identities of its tables.Rows
+    remedy: str = ""    # for developers or administrators
 
     @property
     def remark(self):
-        """The note and the remedy, whose numbers keep their units."""
+        """Returns note and remedy, with no-break spaces before units."""
         return re.sub("(?<=[0-9]) ", NO_BREAK, ": ".join(filter(None, (self.note, self.remedy))))
 
 
-# The units of a quantity: from which value on, how much of the quantity, and its name.
+# Units of a quantity: min value, size, and name.
 TIME_US = ((1e6, 1e6, " s"), (1e3, 1e3, " ms"), (0.1, 1, " µs"), (0, 1e-3, " ns"))
 TIME_S = tuple((least / 1e6, unit / 1e6, name) for least, unit, name in TIME_US)
 TIME_NS = tuple((least * 1e3, unit * 1e3, name) for least, unit, name in TIME_US)
@@ -37,9 +37,9 @@ SHARE = ((0, 1, " %"),)
 
 
 def value_text(found, units):
-    """A Measured with its unit: "0.35 µs"; "< 0.1 µs" if noise may have made it."""
+    """Returns a Measured with its unit: "0.35 µs", or "< 0.1 µs" if it may be noise."""
     if is_noise(found):
-        # 1, 2 or 5 times a power of ten.
+        # Rounds to 1, 2 or 5 times a power of ten.
         end = found.high if found.high > 0 else -found.low
         power = 10.0 ** magnitude(end)
         value = next(step * power for step in (1, 2, 5, 10, math.inf) if end <= step * power * (1 + 1e-9))
@@ -48,7 +48,7 @@ def value_text(found, units):
 
 
 def range_text(found, values, units):
-    """The range over launches in the unit of the median: "0.34–0.36"; "" of one."""
+    """Returns the range over launches in the unit of the median: "0.34–0.36", or "" for one launch."""
     if len(values) < 2 or is_noise(found):
         return ""
     return "–".join(number(end, found.value, units, digits_of(found)) for end in (min(values), max(values)))
@@ -60,7 +60,7 @@ def is_noise(found):
 
 
 def digits_of(found):
-    """Three where the third is no more than half of the interval, else two."""
+    """Returns 3 if the third digit is at most half of the interval, else 2."""
     if found.low is None or found.value <= 0:
         return 2
     second_digit = 10.0 ** (magnitude(found.value) - 1)
@@ -68,7 +68,7 @@ def digits_of(found):
 
 
 def number(value, median, units, digits):
-    """A value in the median's unit, with the decimals that give the median these digits."""
+    """Returns a value in the median's unit, with as many decimals as the median needs for `digits` digits."""
     factor = unit_of(median, units)[0]
     size = max(abs(value), abs(median)) / factor
     decimals = max(0, digits - 1 - magnitude(size)) if size else 0
@@ -81,10 +81,10 @@ def unit_of(value, units):
 
 
 def magnitude(value):
-    """The power of ten of a value above 0; 0 of what is no number."""
+    """Returns the power of ten of a positive value, or 0 for anything else."""
     return math.floor(math.log10(value)) if 0 < value < math.inf else 0
 
 
 def size_text(count):
-    """8 bytes, 16 KiB."""
+    """Returns a size as "8 bytes" or "16 KiB"."""
     return re.sub("(?=[KMG]iB$)", " ", bytes_text(count)) if abs(count) < math.inf else "? bytes"

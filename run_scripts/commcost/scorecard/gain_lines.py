@@ -1,7 +1,7 @@
-"""Lines about gains: Is a call worth it? A function for each question, which comes to Sizes of calls. Texts are in
+"""Lines about gains: is a call worth it? A function for each question yields Sizes of calls. Texts are in
 card_table.py.
 
-Answers rest on launches, six or more. The programs' own verdicts (their column verdict) know one launch only.
+Answers need at least six launches. The programs' verdicts (column verdict) are based on a single launch.
 """
 
 import functools
@@ -17,33 +17,33 @@ from commcost.scorecard.fact_lines import Line, number, size_text
 from commcost.words import UNSURE, grouped
 
 YES, PARTLY, EVEN, NO = "yes", "partly", "even", "no"
-LOSES = "loses"  # of a size, for which the answer is no
+LOSES = "loses"  # verdict on a size; the answer is no
 ANSWERS = YES, PARTLY, EVEN, NO, UNSURE
-LINES = 12           # from which on lines leave out sizes
-PLACE = 28           # letters of the sizes of an answer; more are "some sizes"
-MANY = 8             # sizes, of which one alone may be chance
-HIDES_PCT, BARE_PCT = 50, 10  # of an operation's time: the least share that is worth it, and the most that isn't
+LINES = 12           # min lines for which sizes are left out
+PLACE = 28           # max characters of the sizes of an answer; more become "some sizes"
+MANY = 8             # of so many sizes, a single one may be chance
+HIDES_PCT, BARE_PCT = 50, 10  # of an operation's time: min share that is worth it, max share that isn't
 
 MESSAGES = {"isend": ("MPI_Isend", "MPI_Send_init"), "irecv": ("MPI_Irecv", "MPI_Recv_init"),
             "sendrecv": ("MPI_Isend + MPI_Irecv", "MPI_Send_init + MPI_Recv_init"),
-            "put": ("MPI_Rput", "MPI_Rput"), "get": ("MPI_Rget", "MPI_Rget")}  # and persistent
+            "put": ("MPI_Rput", "MPI_Rput"), "get": ("MPI_Rget", "MPI_Rget")}  # non-blocking; persistent
 
 
 class Size(typing.NamedTuple):
-    """An answer at a size: the verdict, and the time saved in percent of the time that it takes otherwise."""
+    """An answer at a size: the verdict, and the time saved in percent of the alternative's time."""
 
     where: str
     row: Row
     verdict: str
     saved_pct: float
-    launches: int            # that found it
-    calls: str = ""          # of MPI_Test, with which that is
-    share: str = ""          # the text for saved_pct, if that is what can be hidden, and no more is known
+    launches: int            # number with this answer
+    calls: str = ""          # number of calls of MPI_Test
+    share: str = ""          # text for saved_pct if only the share that can be hidden is known
     is_bare: bool = False    # hardly anything can be hidden
 
 
 class Answer(typing.NamedTuple):
-    """An answer about something of a family, and the runs of Sizes for which it holds, of all sizes."""
+    """An answer about a member of a family, and the runs of Sizes, among all sizes, for which it holds."""
 
     family: str  # of GAIN_LINES
     name: str
@@ -56,13 +56,13 @@ class Answer(typing.NamedTuple):
 
     @property
     def verdict(self):
-        """The one of all sizes; NO where they differ, and where one loses."""
+        """Returns the verdict common to all sizes, or NO if they differ or one loses."""
         found = {size.verdict for size in self.sizes}
         return found.pop() if len(found) == 1 and LOSES not in found else NO
 
     @property
     def place(self):
-        """The sizes in words."""
+        """Returns the sizes in words."""
         if len(self.every) == 1 or not self.every[0].where:
             return self.every[0].where
         if len(self.sizes) == len(self.every):
@@ -80,8 +80,8 @@ class Answer(typing.NamedTuple):
 
 
 def answers_of(family, name, sizes):
-    """The Answers of verdicts by size: yes and no, each with all of its sizes; without either the answer at the most
-    sizes in a row. One size of many is no answer."""
+    """Returns the Answers: yes and no, each with all of its sizes, or without either the answer of the most successive
+    sizes. A single one of MANY sizes gives no answer."""
     runs = [list(run) for _, run in itertools.groupby(
         sizes, lambda size: NO if size.verdict in (EVEN, LOSES) else size.verdict)]
     enough = [run for run in runs if len(run) > 1 or len(sizes) < MANY]
@@ -89,14 +89,14 @@ def answers_of(family, name, sizes):
                for verdicts in ((YES,), (NO, LOSES)))
     if no:
         no = [run for run in enough if run[0].verdict in (NO, EVEN, LOSES)]
-    # Of those with the most sizes the last.
+    # The last one of those with the most sizes.
     others = [] if yes or no else [max(reversed(runs), key=len)]
     return [Answer(family, name, several, sizes) for several in (yes, no, others) if several]
 
 
 def gains(tables):
-    """The Lines of all questions. Calls with the same answer at the same sizes share one; of many lines, calls with the
-    same answer. Verdicts are in their order, questions in theirs."""
+    """Returns the Lines of all questions, in order of verdicts, then questions. Calls with the same answer at the same
+    sizes share a line; if there are many lines, so do calls with the same answer."""
     asked = [one for question in QUESTIONS for one in question(tables) if one[-1]]
     every = [answer for one in asked for answer in answers_of(*one)]
     groups = grouped(every, lambda answer: (answer.family, answer.verdict, answer.place))
@@ -106,7 +106,7 @@ def gains(tables):
 
 
 def line_of(answers):
-    """The Line of Answers of a family with the same verdict."""
+    """Returns the Line of Answers of a family with the same verdict."""
     verdict, places = answers[0].verdict, {answer.place for answer in answers}
     sizes = [size for answer in answers for size in answer.sizes]
     between = " or " if answers[0].family == "put" else ", "
@@ -116,7 +116,7 @@ def line_of(answers):
 
 
 def gain_text(verdict, sizes):
-    """The gain or loss of a verdict, or why it isn't clear."""
+    """Returns the gain or loss of a verdict, or why it isn't clear."""
     if verdict == UNSURE:
         are_enough = all(size.launches >= LAUNCHES_ENOUGH for size in sizes)
         return card_table.DISAGREE if are_enough else card_table.TOO_FEW
@@ -136,15 +136,15 @@ def gain_text(verdict, sizes):
 
 
 def times_text(factor):
-    """A factor with two digits, or all of them where it has more before the point: 3.5, 120."""
+    """Returns a factor with two digits, or all digits before the point: 3.5, 120."""
     return number(factor, factor, ((0, 1, ""),), 2)
 
 
 # ---- verdicts ------------------------------------------------------------------------------------
 
 def verdict_on(gain, threshold):
-    """Returns YES of a Measured gain above the threshold, LOSES of one below its negative, EVEN of one between, NO if
-    it is LOSES or EVEN, UNSURE of None."""
+    """Returns YES if a Measured gain is above the threshold, LOSES if below its negative, EVEN if between, NO if LOSES
+    or EVEN, else UNSURE."""
     if gain is None:
         return UNSURE
     if is_above(gain, threshold):
@@ -155,7 +155,7 @@ def verdict_on(gain, threshold):
 
 
 def share_size(where, row, share, text):
-    """The Size by the share of the time in which the processor can work, in percent."""
+    """Returns the Size for a percentage of time in which the processor can work."""
     is_bare = is_below(share, BARE_PCT)
     verdict = (NO if is_bare else YES if is_above(share, HIDES_PCT) else
                PARTLY if is_above(share, BARE_PCT) and is_below(share, HIDES_PCT) else UNSURE)
@@ -165,7 +165,7 @@ def share_size(where, row, share, text):
 # ---- what overlap_* measured ---------------------------------------------------------------------
 
 class Way(typing.NamedTuple):
-    """A way to communicate: the keys that tell rows apart, except the size and calls of MPI_Test."""
+    """A way to communicate: the keys that distinguish rows, except the size and calls of MPI_Test."""
 
     collective: str
     form: str
@@ -174,13 +174,13 @@ class Way(typing.NamedTuple):
 
     @property
     def family(self):
-        """The family of GAIN_LINES."""
+        """Returns the family in GAIN_LINES."""
         return "message" if self.collective in MESSAGES else (
             self.collective if self.collective in ("halo", "partitioned") else "collective")
 
     @property
     def name(self):
-        """The name within the family: MPI functions, a method, or partitions."""
+        """Returns the name within the family: MPI functions, a method, or partitions."""
         own = {"halo": self.method.replace("isend/irecv ", ""), "partitioned": self.partitions}.get(self.collective)
         is_persistent, blocking = self.form == "persistent", self.collective[1:]
         calls = MESSAGES.get(self.collective, (f"MPI_I{blocking}", f"MPI_{blocking.capitalize()}_init"))
@@ -188,13 +188,13 @@ class Way(typing.NamedTuple):
 
     @property
     def full_name(self):
-        """The name among all families."""
+        """Returns the name among all families."""
         return {"halo": f"halo exchange ({self.name})", "partitioned": f"MPI_Psend_init ({self.name} partitions)"}.get(
             self.collective, self.name)
 
 
 class Case(typing.NamedTuple):
-    """A row of a way, with the Measured values that decide, None where there is none, and the threshold."""
+    """A row of a way, with the Measured values that decide (or None), and the threshold."""
 
     calls: str  # of MPI_Test: a number, or auto
     size: float
@@ -207,13 +207,13 @@ class Case(typing.NamedTuple):
 
     @property
     def where(self):
-        """The size in words; "" without one."""
+        """Returns the size in words, or "" without one."""
         box = self.row.keys.get("local", "NA")
         return cost_lines.box_text(box) if box != "NA" else size_text(self.size) if self.size else ""
 
     def against(self, other):
-        """The Size of this case instead of another of the same size: by what stays exposed, in percent of the
-        blocking call. None where no launch has both."""
+        """Returns the Size of this case compared with another of the same size, by the exposed time in percent of the
+        blocking call. None if no launch has both."""
         saved = self.row.saved_pct(other.row, "exposed_us", "blocking_us" if other.blocking else None)
         found = self.row.median("best_test_calls") if self.calls == "auto" else None
         calls = f"{found:.3g}" if found is not None else "" if self.calls == "0" else self.calls
@@ -222,7 +222,7 @@ class Case(typing.NamedTuple):
 
     @property
     def against_blocking(self):
-        """The Size by the gain against the blocking call, or if that wasn't measured, by the share that is hidden; None
+        """Returns the Size by the gain over the blocking call or, if that wasn't measured, by the hidden share. None
         without either."""
         if self.gain is None:
             return None if self.overlap is None else share_size(self.where, self.row, self.overlap, card_table.HIDES)
@@ -232,13 +232,13 @@ class Case(typing.NamedTuple):
 
 
 def kinds_of(tables):
-    """The kinds of the overlap programs."""
+    """Returns the kinds of the overlap programs."""
     return [kind for kind in tables.kinds() if benchmarks.is_overlap(kind)]
 
 
-@functools.lru_cache(maxsize=1)  # several questions ask
+@functools.lru_cache(maxsize=1)  # used by several questions
 def cases_of(tables):
-    """All Cases by way, by rising size: those of `overlap_sweep`, or else the one of `overlap`."""
+    """Returns all Cases by way, in ascending order of size: those of `overlap_sweep`, or else the one of `overlap`."""
     found = {}
     for kind in kinds_of(tables):
         threshold_pct = threshold_of(tables.of(NEW, kind))
@@ -254,15 +254,15 @@ def cases_of(tables):
 
 
 def best_of(sizes):
-    """The one of several ways that saves most, of those that surely save something if any does."""
+    """Returns the way that saves most, among those that surely save something if there are any."""
     return max(sizes, key=lambda size: (size.verdict == YES, size.saved_pct))
 
 
 # ---- the questions: a family, a name and sizes for each call that they ask about -----------------
 
 def nonblocking(tables):
-    """Operations against their blocking calls: without calls of MPI_Test where there are such rows, and persistent ones
-    only where there are no others."""
+    """Yields operations against their blocking calls: without calls of MPI_Test if there are such rows, and persistent
+    ones only if there are no others."""
     ways = cases_of(tables)
     for way, cases in ways.items():
         if way.form != "persistent" or way._replace(form="nonblocking") not in ways:
@@ -272,7 +272,7 @@ def nonblocking(tables):
 
 
 def mpi_test(tables):
-    """Calls of MPI_Test during the work, where it was measured with some and without: with the best number."""
+    """Yields the best number of calls of MPI_Test during the work, if measured both with and without such calls."""
     for way, cases in cases_of(tables).items():
         sizes = []
         for without in cases:
@@ -283,7 +283,7 @@ def mpi_test(tables):
 
 
 def persistent(tables):
-    """Persistent requests, where both were measured alike."""
+    """Yields persistent requests, if both forms were measured the same way."""
     ways = cases_of(tables)
     for way, cases in ways.items():
         others = ways.get(way._replace(form="nonblocking"), []) if way.form == "persistent" else []
@@ -294,7 +294,7 @@ def persistent(tables):
 
 
 def work_during_messages(tables):
-    """The share of transfer and barrier in which the processor can work (mpi_overhead's avail(%))."""
+    """Yields the share of transfer and barrier in which the processor can work (avail(%) of mpi_overhead)."""
     for cost, name in ((COST_LINES["send"], "MPI_Isend"), (COST_LINES["receive"], "MPI_Irecv")):
         pairs = cost_lines.values_of_direction(tables, "avail(%)", cost.keys["direction"])
         yield "work", name, [share_size(size_text(row.size("msgsize")), row, share, card_table.AVAILABLE)
@@ -302,7 +302,7 @@ def work_during_messages(tables):
 
 
 def put(tables):
-    """A put and the barrier or notification that ends it, against a send."""
+    """Yields a put, with the barrier or notification that ends it, against a send."""
     sends = {row.keys["blksize"]: row for row, _ in cost_lines.pingpong_pairs(tables, COST_LINES["latency"])}
     ways = {}
     for row, _ in cost_lines.pingpong_pairs(tables, COST_LINES["put"]):

@@ -11,11 +11,11 @@ from commcost.suite import suite_folder
 from commcost.system import lines_of, script, shell_command
 from commcost.words import counted, listed
 
-NAMES_SHOWN = 12    # results that a warning names
+NAMES_SHOWN = 12    # max results named by a warning
 
 
 def warnings_of(tables):
-    """Items: launches without a result, warnings of the programs, and files that were left out."""
+    """Returns Items: launches without a result, warnings of the programs, and files left out."""
     failed = [item for path in tables.paths.values() for item in failed_launches(path)]
     return failed + causes(tables, "warning") + tables.left
 
@@ -38,7 +38,7 @@ def checkup_findings(path):
 
 
 def remarks_of(table, kind):
-    """The texts of a file's remarks of a kind, and its own defects."""
+    """Returns the texts of a file's remarks of a kind, and the file's defects."""
     texts = [re.sub("^run [0-9]+: ", "", remark.text) for remark in table.remarks
              if remark.kind == kind and not is_wrong_for_users(remark)]
     if kind == "warning":
@@ -51,12 +51,12 @@ def remarks_of(table, kind):
 
 
 def is_wrong_for_users(remark):
-    """True of a note on times that are right, although users' programs get wrong data."""
+    """True for a note that times are right, but users' programs get wrong data."""
     return "mixes up opposite faces" in remark.text
 
 
 def causes(tables, kind):
-    """Items: all remarks of a kind, those that differ in numbers only as one."""
+    """Returns Items with all remarks of a kind, merging those that differ only in numbers."""
     found = {}
     for table in tables.tables:
         name = table.name + (" (base)" if table.side == BASE else "")
@@ -68,8 +68,8 @@ def causes(tables, kind):
 
 
 def cause_of(texts, results):
-    """One Item for texts that differ in numbers only: shows the worst, and counts results. `texts`: the largest
-    percentage of each; `results`: how often each has one."""
+    """Returns one Item for texts that differ only in numbers: shows the worst, and counts results. `texts` has the
+    largest percentage of each text, `results` the number of texts per result."""
     total = sum(results.values())
     also = f" ({total} times, with different numbers)" if len(texts) > 1 else ""
     names = [name + (f" ({count} times)" if count > 1 and not also else "") for name, count in results.items()]
@@ -77,7 +77,7 @@ def cause_of(texts, results):
 
 
 def failed_launches(path):
-    """Items about launches of a suite's folder that have no result, a program each, in a setting if some are varied."""
+    """Returns Items about launches of a suite that have no result, one per program and setting."""
     failed, settings = {}, suite_folder.Folder(path).settings()
     for (run, name), result in suite_folder.Folder(path).last_results().items():
         if result == "failed":

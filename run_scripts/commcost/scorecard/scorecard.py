@@ -1,7 +1,7 @@
-"""The scorecard: results at one look, one fact a line.
+"""The scorecard: results at a glance, one fact per line.
 
-It is one value, shown as text (quickstart.sh, report_text.sh --short), in Markdown and in HTML (report.py). Its texts
-are in card_table.py, its questions in cost_lines.py and gain_lines.py.
+It can be shown as text (quickstart.sh, report_text.sh --short), Markdown and HTML (report.py). Its texts are in
+card_table.py, its questions in cost_lines.py and gain_lines.py.
 """
 
 import re
@@ -16,7 +16,7 @@ from commcost.scorecard.cost_lines import QUESTIONS, slow_links, time_in_mpi
 from commcost.scorecard.gain_lines import gains
 from commcost.words import UNSURE, cut
 
-VALUE = 40     # letters of such a key
+VALUE = 40     # max characters of a further key's value
 
 
 class Part(typing.NamedTuple):
@@ -27,7 +27,7 @@ class Part(typing.NamedTuple):
 
 
 class Scorecard(typing.NamedTuple):
-    """A head line, Parts, and caveats: texts, behind which a command may stand on a line of its own."""
+    """A head line, Parts, and caveats: texts, maybe followed by a command on a separate line."""
 
     title: str
     parts: list
@@ -35,8 +35,9 @@ class Scorecard(typing.NamedTuple):
 
 
 def card_of(tables, best=(), changes=()):
-    """The Scorecard of results. `best` are the best of varied settings by row (best_setting.Best), beside which other
-    questions would count each row once a setting; `changes` those from a base (row_changes.Change)."""
+    """Returns the Scorecard of results. `best` are the best of varied settings by row (best_setting.Best); with them
+    other questions are left out, since they would use each row once per setting. `changes` are from a base
+    (row_changes.Change)."""
     lines = {card_table.CHANGES: changes_by_verdict(changes), card_table.BEST: best_settings(best)}
     if not best:
         variants = tables.variants()[:VARIANTS]
@@ -51,21 +52,21 @@ def card_of(tables, best=(), changes=()):
 
 
 def named(line, keys):
-    """The line, with the further keys that tell its rows from others."""
+    """Returns the line, with the further keys that distinguish its rows from others."""
     words = [key.label(cut(keys[key.column], VALUE)) for key in further(keys) if keys[key.column] != "NA"]
     return line._replace(label=", ".join([line.label, *(
         word for word in words if not re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", line.label))]))
 
 
 def disturbed(tables):
-    """The identities of rows that lost more than LOST_PCT by the median of launches: one interruption is much of a
-    short row's time. The rows of noise don't count: interruptions are their result."""
+    """Returns the identities of rows that lost more than LOST_PCT in the median over launches, since a single
+    interruption is a large part of a short row. Ignores rows of noise: interruptions are their result."""
     return {row.identity for kind in tables.kinds() if kind != "noise" for row in tables.rows(kind)
             if (row.median("lost_pct") or 0) > LOST_PCT}
 
 
 def marked(line, lost):
-    """The line, with a note if half of its rows or more are disturbed."""
+    """Returns the line, with a note if at least half of its rows are disturbed."""
     if not line.rows or 2 * len(lost.intersection(line.rows)) < len(set(line.rows)):
         return line
     note = "" if line.value == UNSURE else line.note
