@@ -16,14 +16,14 @@ def main(argv):
 
 
 def run_suite(argv, opened=Result):
-    """Runs a suite with these options. Returns the Suite and the exit status. `opened` opens results,
-    for the summary."""
+    """Runs a suite with these options. Returns the Suite and the exit status. `opened` opens results for the
+    summary."""
     def write_summary(path):
         try:
             text, _ = summary_table.summarize([path], opened=opened)
             replace_file(os.path.join(path, "summary.tsv"), text)
         except (ResultError, OSError):
-            pass  # no results, or no space
+            pass  # no results, or a full disk
 
     options = read_options(argv)
     settings = suite_plan.settings_of(options.vary)

@@ -1,4 +1,4 @@
-"""The conditions of launches: other programs' load, and the check-up's facts, which results have in their metadata."""
+"""Conditions of launches: other programs' load, and the check-up's facts, which go into the metadata of results."""
 
 import os
 
@@ -9,9 +9,9 @@ from commcost.suite import launch_processes, launchers, processor_count
 from commcost.system import remove
 
 PROGRAM = os.path.join("checkup", "checkup")
-LOAD = 0.1  # of the processors' time: from here on quickstart warns of other programs
+LOAD = 0.1  # share of processor time above which quickstart warns of other programs
 LIMIT_S = 30
-SHORT = ("--visits=1", "--max-time=0.01")  # the measurements aren't kept
+SHORT = ("--visits=1", "--max-time=0.01")  # the measurements are not used
 
 
 def is_busy():
@@ -20,8 +20,8 @@ def is_busy():
 
 
 def read_facts(folder, build, launcher, job, signals):
-    """Starts `checkup` in a job, before the launches of a suite. Returns lines of metadata; none without the program
-    or a whole result. The suite's folder gets its output."""
+    """Starts `checkup` in a job, before the launches of a suite. Returns lines of metadata, or none without the program
+    or a complete result. Its output goes to the suite's folder."""
     program, result, log = os.path.join(build, PROGRAM), folder.suite_file("facts.tsv"), folder.suite_file("facts.log")
     if not os.access(program, os.X_OK):
         return []

@@ -1,4 +1,4 @@
-"""Options that the scripts which launch programs share, and their record in a results folder."""
+"""Options common to all scripts that launch programs, and their record in a results folder."""
 
 import argparse
 import os
@@ -10,18 +10,18 @@ from commcost.command import Failure, UsageError
 from commcost.suite import launchers, suite_folder
 from commcost.system import IS_TREE, TOP, short_path, script, shell_command
 
-KEPT_PLACE = ("launcher", "ranks", "ranks_per_node", "hosts", "bind")  # in the order in which they are kept
+KEPT_PLACE = ("launcher", "ranks", "ranks_per_node", "hosts", "bind")  # in the order of the record
 FLAGS = ("--quick", "--essentials")
 REPEATED = ("options", "vary", "choices")
-# Options that --resume takes from a folder, whatever their value.
+# Options that --resume takes from a folder with any value.
 TRUSTED = ("benchmarks", "runs", "quick", "essentials", "limit", "ranks", "ranks-per-node", "operations", "sizes",
          "min-gain", "launches", "max-time", "programs", "memory")
 RANKS_HELP = "ranks (default: those of the job or the hosts, else one per core, between 2 and 8)"
-FILE_OPTIONS = ("--dump-samples", "--exclude")  # of programs, which write a file
+FILE_OPTIONS = ("--dump-samples", "--exclude")  # options of programs that write a file
 
 
 def text(value):
-    """Returns the type of an option of one line."""
+    """Parses the value of an option with a single line."""
     if not value:
         raise argparse.ArgumentTypeError("needs a value")
     if has_controls(value):
@@ -51,7 +51,7 @@ def duration(value):
 
 
 def limit(value):
-    """Returns the type of a launch's time limit."""
+    """Parses a launch's time limit."""
     seconds = duration(value)
     if not seconds:
         raise argparse.ArgumentTypeError(f"'{value:.200}': needs at least 1 s")
@@ -69,7 +69,7 @@ def launcher(value):
 
 
 def list_of(taken, what):
-    """Makes the type of an option with commas; taken(word) returns a value, or None."""
+    """Makes the type of a comma-separated option. taken(word) returns a value or None."""
     def parse(words):
         found = [taken(word) for word in text(words).split(",")]
         if None in found:
@@ -79,7 +79,7 @@ def list_of(taken, what):
 
 
 def sizes(fits):
-    """Makes the argument of list_of for sizes like 8, 64K and 4M that fits(size)."""
+    """Makes the argument of list_of for sizes like 8, 64K and 4M that satisfy fits(size)."""
     def taken(word):
         found = re.fullmatch("([0-9]{1,9})([KMG]?)", word)
         size = int(found.group(1)) << {"": 0, "K": 10, "M": 20, "G": 30}[found.group(2)] if found else 0
@@ -88,8 +88,8 @@ def sizes(fits):
 
 
 def add_shared(made, output, **ranks):
-    """Adds the options of all scripts that launch programs: where to run, and where results go. `ranks`: add_argument's
-    words for --ranks. Returns the last group's add_argument."""
+    """Adds the options of all scripts that launch programs: where to run, and where results go. `ranks` are arguments
+    of add_argument for --ranks. Returns the last group's add_argument."""
     add = made.add_argument_group("Where to run").add_argument
     add("--launcher", metavar="WHICH", type=launcher, help="hydra, openmpi, srun, or a command with {ranks} "
         "(default: srun under Slurm, else the build's)")
@@ -106,8 +106,8 @@ def add_shared(made, output, **ranks):
 
 
 def parsed(made, kept, words):
-    """Returns the options of a call, after those of the folder that it resumes; `kept` becomes the words of the options
-    with these names, which determine the results."""
+    """Returns the options of a call, including those of the folder that it resumes. `kept` names the options that
+    determine the results; in the returned options it holds these options as words."""
     options = made.parse_args(words)
     if options.resume:
         options = made.parse_args(resumed_words(made, kept, options) + words)
@@ -117,21 +117,21 @@ def parsed(made, kept, words):
 
 
 def fill_in(options, prefix=""):
-    """Fills in --build, --hosts, --launcher, --bind and --output if they were not given; `is_new`: --output wasn't.
-    Failure without a build."""
+    """Fills in --build, --hosts, --launcher, --bind and --output if they are not given. Sets `is_new` if --output isn't
+    given. Failure without a build."""
     options.build = options.build or own_build()
     if not options.build:
         raise Failure(f"no folder {os.path.join(TOP, 'build')}: build first, or use --build=FOLDER")
     for name in ("launcher", "hosts", "bind"):
         setattr(options, name, getattr(options, name) or "")
     options.is_new = not options.output
-    # An installed tree is not the user's to write to.
+    # The user may not write to an installed tree.
     options.output = options.output or short_path(os.path.join(
         TOP if IS_TREE else os.getcwd(), "results", prefix + time.strftime("%Y-%m-%d_%H%M%S")))
 
 
 def kept_words(made, kept, options):
-    """Returns the given options of these names as words: --name=value, or --name of a flag."""
+    """Returns the given options of these names as words: --name=value, or --name for a flag."""
     words = []
     for name in kept:
         value = getattr(options, name)
@@ -143,14 +143,14 @@ def kept_words(made, kept, options):
 
 
 def own_build():
-    """Returns the tree's build folder, or the installed programs' (share/commcost); "" without any."""
+    """Returns the build folder of the tree, or that of installed programs (share/commcost), or "" without either."""
     folders = (os.path.join(TOP, "build"), os.path.join(TOP, "../../libexec/commcost"))
     return next((os.path.abspath(path) for path in folders if os.path.isdir(path)), "")
 
 
 def resumed_words(made, kept, options):
-    """Returns the folder's options as words, except those that are given again. They may come from somebody else:
-    options that could lead elsewhere are refused."""
+    """Returns the folder's options as words, except options that are given again. The folder may come from somebody
+    else, so options that could do harm are refused."""
     path, given = options.resume, kept_words(made, kept, options)
     there = suite_folder.Folder(path)
     there.check()
@@ -175,15 +175,16 @@ def is_kept(line, kept):
 
 
 def untrusted_options(words, build):
-    """Returns the folder's options that --resume needs again: all of a name, to keep their order."""
+    """Returns the folder's options that must be given again with --resume: all of the same name, to keep their
+    order."""
     names = {word.partition("=")[0] for word in words
              if not is_trusted(word, own_build() if word.startswith("--build=") else build)}
     return [word for word in words if word.partition("=")[0] in names]
 
 
 def is_trusted(word, build):
-    """True if --resume takes an option from the folder: not if it could start a foreign program, lead to another host,
-    or name a file."""
+    """True if --resume may take an option from the folder: it can't start a foreign program, use a different host, or
+    name a file."""
     name, _, value = word[2:].partition("=")
     if name == "build":
         return bool(build) and os.path.realpath(value) == os.path.realpath(build)
@@ -197,20 +198,20 @@ def is_trusted(word, build):
 
 
 def names_any(words, options):
-    """True if one of a program's words is one of these options, maybe abbreviated."""
+    """True if any of a program's words is one of these options, possibly abbreviated."""
     names = [word.split("=")[0] for word in words]
     return any(len(name) > 2 and option.startswith(name) for name in names for option in options)
 
 
 def options_of(path, kept):
-    """Returns the options of these names that a folder was begun with, as words; None if it was begun otherwise."""
+    """Returns the recorded options of these names as words, or None if the folder has a different record."""
     there = suite_folder.Folder(path)
     words = there.read("options").splitlines()
     return words if there.read("plan.tsv") and all(is_kept(word, kept) for word in words) else None
 
 
 def resume_command(program, path, kept, *more):
-    """Returns the command that resumes a folder, with more options."""
+    """Returns the command that resumes a folder, with further options."""
     build = next((word[len("--build="):] for word in kept if word.startswith("--build=")), own_build())
     return shell_command(script(program), f"--resume={os.path.abspath(path)}", *untrusted_options(kept, build), *more)
 

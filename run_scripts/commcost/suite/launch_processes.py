@@ -1,5 +1,5 @@
-"""A launch as a process. It has a session of its own, so that all of its processes can be ended, by the suite's signals
-or at its time limit. Signals are blocked and polled, so nothing wakes up while a program measures.
+"""Launches as processes. Each has a separate session, so that all of its processes can be ended, by the suite's signals
+or at the time limit. Signals are blocked and polled, so nothing wakes up while a program measures.
 """
 
 import os
@@ -9,16 +9,16 @@ import time
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # end the current launch
 ALL = (*ENDING, signal.SIGUSR1)                          # SIGUSR1 lets it finish
-TERM_S, KILL_S = 3.0, 5.0  # from SIGTERM to SIGKILL: of the suite's signals, of the time's end
+TERM_S, KILL_S = 3.0, 5.0  # from SIGTERM to SIGKILL, after a signal and after the time limit
 TIMED_OUT, KILLED = 124, 137
 
 
 class Signals:
-    """The signals that the suite has received."""
+    """Signals that the suite has received."""
 
     def __init__(self):
         self.last = None
-        # Signals that nohup or a background shell ignores stay ignored.
+        # Signals ignored by nohup or a background shell stay ignored.
         self._awaited = {signal.SIGCHLD, *(one for one in ALL if signal.getsignal(one) != signal.SIG_IGN)}
         signal.pthread_sigmask(signal.SIG_BLOCK, self._awaited)
 
@@ -31,7 +31,7 @@ class Signals:
         return self.last in ENDING
 
     def look(self, timeout_s=0.0):
-        """Waits for a signal or the end of a child, at most timeout_s."""
+        """Waits at most timeout_s for a signal or the end of a child."""
         if self.ends_now:
             return
         found = signal.sigtimedwait(self._awaited, max(0.0, timeout_s))
@@ -40,7 +40,7 @@ class Signals:
 
 
 def session_of(process):
-    """Returns the session of a process; None if it is gone, or a zombie."""
+    """Returns the session of a process, or None if it has ended or is a zombie."""
     try:
         with open(f"/proc/{process}/stat", encoding="ascii", errors="replace") as stream:
             state, _, _, session = stream.read().rpartition(")")[2].split()[:4]
@@ -54,7 +54,7 @@ def all_processes():
 
 
 def writes_below(process, folder):
-    """True if a process of this user was started with --output=FOLDER/N/NAME.tsv.part, as a suite's launches are."""
+    """True if a process of this user was started with --output=FOLDER/N/NAME.tsv.part, like a suite's launches."""
     try:
         with open(f"/proc/{process}/cmdline", "rb") as stream:
             words = os.fsdecode(stream.read()).split("\0")
@@ -84,8 +84,8 @@ def send(number, process, to=os.kill):
 
 
 def end_session(leader):
-    """Waits until the session is empty, since a launcher may end before its ranks, and kills the rest after 3 s. Open
-    MPI's ranks have process groups of their own, but share the session."""
+    """Waits until the session is empty, since a launcher may end before its ranks, and kills the rest after 3 s. Ranks
+    of Open MPI have separate process groups, but share the session."""
     for attempt in range(50):
         left = [process for process in all_processes() if session_of(process) == leader]
         if not left:
@@ -96,8 +96,8 @@ def end_session(leader):
 
 
 def end(leader, wait_s=TERM_S, to=os.kill):
-    """Ends a launch with all of its processes: by SIGTERM to its launcher, or `to` its group, and by SIGKILL after
-    wait_s. True if it ended in that time."""
+    """Ends a launch with all of its processes: by SIGTERM to its launcher, or with to=os.killpg to its group, and by
+    SIGKILL after wait_s. True if SIGTERM was enough."""
     send(signal.SIGTERM, leader, to)
     end_s = time.monotonic() + wait_s
     while session_of(leader) is not None and time.monotonic() < end_s:
@@ -110,7 +110,7 @@ def end(leader, wait_s=TERM_S, to=os.kill):
 
 
 def begin(words, log):
-    """Starts a command, with its output appended to a file. OSError if that can't be written."""
+    """Starts a command and appends its output to a file. OSError if the file can't be written."""
     def prepare():
         os.setsid()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {*ALL, signal.SIGCHLD})
@@ -122,7 +122,7 @@ def begin(words, log):
 
 
 def await_end(process, limit_s, signals):
-    """Waits for the end of a launch. Returns its exit status as a shell has it; None if a signal ended it."""
+    """Waits for the end of a launch. Returns its exit status as in a shell, or None if a signal ended it."""
     end_s = time.monotonic() + limit_s
     while process.poll() is None:
         if signals.ends_now:

@@ -1,5 +1,5 @@
-"""A class for each kind of launcher, with its words for ranks, hosts and binding. A new kind is a
-class here, in KINDS."""
+"""A class for each kind of launcher, with its options for ranks, hosts and binding. A new kind needs a class here,
+listed in KINDS."""
 
 import os
 import re
@@ -14,17 +14,17 @@ from commcost.system import lines_of, command_output, shell_command
 
 
 class Job(typing.NamedTuple):
-    """The ranks of a job and their place. None and "": the launcher's default."""
+    """The ranks of a job and their placement. None and "" mean the launcher's default."""
 
     ranks: int
     ranks_per_node: typing.Optional[int] = None
     hosts: str = ""
     bind: str = ""
-    has_progress_threads: bool = False  # the MPI library's own, in any launch
+    has_progress_threads: bool = False  # the MPI library starts progress threads in some launch
 
     @property
     def nodes(self):
-        """Returns the nodes of the job; 1 if neither options nor scheduler tell."""
+        """Returns the nodes of the job, or 1 if neither options nor scheduler define them."""
         if self.hosts:
             return len(self.hosts.split(","))
         if self.ranks_per_node:
@@ -36,20 +36,20 @@ class Job(typing.NamedTuple):
 
 
 class Launch(typing.NamedTuple):
-    """A launch of a job, with all of its ranks or a few."""
+    """A launch of a job, with all or a few of its ranks."""
 
     ranks: int
-    threads: int     # of a rank
-    variables: dict  # of the environment that ranks must get
+    threads: int     # per rank
+    variables: dict  # environment variables that ranks must get
 
 
 def pbs_nodes():
-    """Returns the lines of PBS_NODEFILE, a slot each."""
+    """Returns the lines of PBS_NODEFILE, one per slot."""
     return lines_of(os.environ.get("PBS_NODEFILE", ""))
 
 
 def slurm_number(name):
-    """Returns a number from Slurm's environment; None without one."""
+    """Returns a number from Slurm's environment, or None without one."""
     text = os.environ.get(name, "")
     if text and not re.fullmatch("[1-9][0-9]{0,8}", text):
         raise UsageError(f"{name}='{text}' is no number: use --ranks, and --ranks-per-node or --hosts")
@@ -57,7 +57,7 @@ def slurm_number(name):
 
 
 def slurm_tasks():
-    """Returns the ranks of a Slurm job; None if unknown. UsageError if Slurm's variables contradict each other."""
+    """Returns the ranks of a Slurm job, or None if unknown. UsageError if Slurm's variables contradict each other."""
     tasks, nodes = slurm_number("SLURM_NTASKS"), slurm_number("SLURM_JOB_NUM_NODES")
     name, by_node = "SLURM_TASKS_PER_NODE", os.environ.get("SLURM_TASKS_PER_NODE", "")
     if not by_node:
@@ -70,23 +70,23 @@ def slurm_tasks():
     for other, known, found in (("SLURM_NTASKS", tasks, total), ("SLURM_JOB_NUM_NODES", nodes, count)):
         if known not in (None, found):
             raise UsageError(f"{other}={known} contradicts {name}='{by_node}': use --ranks and --ranks-per-node")
-    # Without a number of tasks these are logical processors.
+    # Without a number of tasks, these counts are logical processors.
     return total if tasks is not None else min(total, count * cores_of_node())
 
 
 def slurm_time_left_s():
-    """Returns the seconds until Slurm ends this job; None outside of a job, or if the job has no end."""
+    """Returns the seconds until Slurm ends this job, or None outside of a job or if the job has no time limit."""
     job, end = os.environ.get("SLURM_JOB_ID"), os.environ.get("SLURM_JOB_END_TIME", "")
     left = command_output("squeue", "--noheader", f"--jobs={job}", "--format=%L").strip() if job else ""
     found = re.fullmatch("(?:(?:([0-9]{1,5})-)?([0-9]{1,2}):)?([0-9]{1,2}):([0-9]{2})", left)
     if found:
         return sum(int(part or 0) * seconds for part, seconds in zip(found.groups(), (86400, 3600, 60, 1)))
-    # Slurm 23.02 and newer also set the end; a changed time limit leaves it as it was.
+    # Slurm 23.02 and newer also set the end, but don't update it if the time limit changes.
     return int(end) - int(time.time()) if job and not left and re.fullmatch("[0-9]{1,11}", end) else None
 
 
 def cores_of_node():
-    """Returns the cores of this node of a Slurm job; a large number elsewhere."""
+    """Returns the cores of this node of a Slurm job, or a large number elsewhere."""
     return processor_count.ranks_with_room() if os.environ.get("SLURMD_NODENAME") else 1 << 30
 
 
@@ -101,19 +101,19 @@ def version_of(command):
 
 
 class Place(typing.NamedTuple):
-    """The place of a launch's ranks."""
+    """The placement of a launch's ranks."""
 
     per_node: typing.Optional[int]
     nodes: int
-    slots: int  # of a host
-    cores: int  # to how many a rank is bound by default; 0: it isn't bound
-    bind: str   # to what the user wants it bound, "" for the default or none
+    slots: int  # per host
+    cores: int  # to which a rank is bound by default; 0 for no binding
+    bind: str   # binding requested by the user; "" for the default or none
 
 
 def place_of(job, launch):
-    """Returns the Place of a launch. Few ranks get one node each, since they measure the network. Without slots hydra
-    distributes ranks one by one, and Open MPI puts all on the first host. Each thread of a rank gets a core: ranks that
-    move or share cores vary between launches."""
+    """Returns the Place of a launch. A few ranks get one node each, to measure the network. Without slots, hydra
+    distributes ranks one by one, and Open MPI puts all on the first host. Each thread of a rank gets a core: results
+    vary between launches if ranks move or share cores."""
     per_node, nodes = job.ranks_per_node, job.nodes
     if launch.ranks < job.ranks and nodes > 1:
         per_node, nodes = 1, min(nodes, launch.ranks)
@@ -123,7 +123,7 @@ def place_of(job, launch):
 
 
 def crowding(job, launcher):
-    """Returns a warning if ranks of a job share processors; "" if each has one, or if other nodes' processors are
+    """Returns a warning if ranks of a job share processors, or "" if each has one or the processors of other nodes are
     unknown."""
     is_of_slurm = launcher.name == Srun.name or os.environ.get("SLURM_JOB_ID")
     if job.hosts or is_of_slurm and not os.environ.get("SLURMD_NODENAME"):
@@ -134,8 +134,8 @@ def crowding(job, launcher):
 
 
 class Launcher:
-    """A launcher, by its words. Each kind has its name for --launcher, possible commands, a sign in their --version,
-    and line(job, launch), the words before a program."""
+    """A launcher, given by its words. Each kind has a name for --launcher, possible commands, a pattern in their
+    --version, and line(job, launch), which returns the words before a program."""
 
     def __init__(self, words):
         self.words = words
@@ -167,7 +167,7 @@ class OpenMpi(Launcher):
         in_allocation = any(os.environ.get(name) for name in ("SLURM_JOB_ID", "PBS_NODEFILE", "LSB_HOSTS"))
         words = [*self.words, *(["--allow-run-as-root"] if os.geteuid() == 0 else []),
                  *([] if job.hosts or in_allocation else ["--oversubscribe"]), "-np", str(launch.ranks)]
-        # Only the last --map-by counts, so one has both.
+        # Only the last --map-by is used, so one option has both.
         by = f"ppr:{place.per_node}:node" if place.per_node else "slot" if place.cores > 1 else ""
         if by:
             words += ["--map-by", by + (f":PE={place.cores}" if place.cores > 1 else "")]
@@ -184,24 +184,24 @@ class Srun(Launcher):
     def line(self, job, launch):
         place = place_of(job, launch)
         words = list(self.words)
-        # By default srun waits forever for the other ranks of a killed one.
+        # By default srun waits forever for the other ranks if one is killed.
         if not any(word.startswith(("-K", "--kill-on-bad-exit")) for word in words):
             words.append("--kill-on-bad-exit=1")
         words.append(f"--ntasks={launch.ranks}")
         if place.per_node:
             words += [f"--nodes={place.nodes}", f"--ntasks-per-node={place.per_node}"]
         if job.hosts:
-            # Few ranks run on the first of the hosts.
+            # A few ranks run on the first hosts.
             words.append("--nodelist=" + ",".join(job.hosts.split(",")[:place.nodes]))
         if place.bind:
             plural = place.bind in ("core", "socket", "thread")
             words.append(f"--cpu-bind={place.bind}{'s' if plural else ''}")
-        # With a site's SLURM_EXPORT_ENV=NONE ranks get no variables otherwise.
+        # Otherwise ranks get no variables at sites with SLURM_EXPORT_ENV=NONE.
         return words + ([] if any(word.startswith("--export") for word in words) else ["--export=ALL"])
 
 
 class Words(Launcher):
-    """Any other launcher: its words contain {ranks} and so on. A word that becomes empty is dropped."""
+    """Any other launcher. Its words contain {ranks} and so on. Words that become empty are dropped."""
 
     name = "words"
 
@@ -218,7 +218,7 @@ KINDS = {kind.name: kind for kind in (Srun, Hydra, OpenMpi)}
 
 
 def kind_of(command):
-    """Returns the kind of a launcher; None if unknown."""
+    """Returns the kind of a launcher, or None if unknown."""
     if os.path.basename(command) == Srun.name:
         return Srun
     output = "\n".join(version_of(command).splitlines()[:20])
@@ -226,7 +226,7 @@ def kind_of(command):
 
 
 def built_launcher(build):
-    """Returns the launcher of the library, as the build found it."""
+    """Returns the library's launcher that the build found."""
     for line in lines_of(os.path.join(build, "CMakeCache.txt")):
         found = re.match("COMMCOST_MPIRUN_PROGRAM:[A-Z]*=(.+)", line)
         if found and not found.group(1).endswith("-NOTFOUND"):
@@ -235,19 +235,19 @@ def built_launcher(build):
 
 
 def words_of(asked):
-    """Returns the words of a value of --launcher: a path may have blanks."""
+    """Splits a value of --launcher into words. A path may have blanks."""
     return [asked] if shutil.which(asked) else asked.split()
 
 
 def absolute(asked):
-    """Returns a value of --launcher that holds in any folder."""
+    """Returns a value of --launcher that is valid in any folder."""
     first, *others = words_of(asked) or [""]
     return " ".join([os.path.abspath(first) if "/" in first else first, *others]) or asked
 
 
 def find(asked, build):
-    """Returns the Launcher of a value of --launcher; "": srun in a Slurm job, else the build's. UsageError for unusable
-    words, Failure if there is none."""
+    """Returns the Launcher for a value of --launcher; "" means srun in a Slurm job, else the build's. UsageError for
+    unusable words, Failure if there is none."""
     built, words = built_launcher(build), words_of(asked)
     if not asked:
         words = ["srun"] if os.environ.get("SLURM_JOB_ID") and shutil.which("srun") else [built]
@@ -268,7 +268,7 @@ def find(asked, build):
 
 
 def default_ranks(hosts, ranks_per_node):
-    """Returns the ranks of the job, else all of the hosts, else this machine's cores, 2 to 8."""
+    """Returns the ranks of the job, else of all hosts, else this machine's cores, 2 to 8."""
     if hosts:
         return max(2, len(hosts.split(",")) * (ranks_per_node or 1))
     nodes = slurm_number("SLURM_JOB_NUM_NODES")
@@ -280,9 +280,9 @@ def default_ranks(hosts, ranks_per_node):
 
 
 def main(words):
-    """Prints the words that start a sweep's job, one a line: srun in a Slurm job with its tasks, else two processes
-    with the build's mpirun, or the launcher of --launcher=WHICH. With a program and options behind the build folder:
-    the command to paste."""
+    """Prints the words that start a sweep's job, one per line: srun in a Slurm job with its tasks, else two processes
+    with the build's mpirun, or the launcher of --launcher=WHICH. If a program and options follow the build folder,
+    prints the command to paste."""
     asked = words[0].partition("=")[2] if words and words[0].startswith("--launcher=") else ""
     words = words[1:] if asked else words
     if not words:

@@ -8,8 +8,8 @@ from commcost.system import lines_of
 
 
 def ranks_with_room():
-    """Returns the cores of the processors that this process may use, or the processor time of control groups' quotas,
-    whichever is less; all processors if the system doesn't tell."""
+    """Returns the cores of the processors that this process may use or the quotas of control groups, whichever is less,
+    or all processors if the system doesn't tell."""
     cores = count_cores()
     if not cores:
         return os.sysconf("SC_NPROCESSORS_ONLN")
@@ -18,7 +18,7 @@ def ranks_with_room():
 
 
 def system_lines(path):
-    """Returns the lines of a system file; tests have files of their own."""
+    """Returns the lines of a system file. Tests set COMMCOST_SYSTEM to a folder of substitutes."""
     return lines_of(os.environ.get("COMMCOST_SYSTEM", "") + path)
 
 
@@ -34,14 +34,14 @@ def count_cores():
     for first, last in re.findall(r"([0-9]+)(?:-([0-9]+))?", allowed):
         for processor in range(int(first), int(last or first) + 1):
             topology = f"/sys/devices/system/cpu/cpu{processor}/topology/"
-            # A core's name is its lowest processor; offline processors have none.
+            # A core is identified by its lowest processor; offline processors have none.
             cores.update(re.findall("^[0-9]+", first_line(topology + "core_cpus_list") or
                                     first_line(topology + "thread_siblings_list")))
     return len(cores)
 
 
 def least_quota():
-    """Returns the least quota, in processors, of a control group and those above it; None without one."""
+    """Returns the least quota, in processors, of a control group and its ancestors, or None without one."""
     mount, quotas = "/sys/fs/cgroup", []
     for line in system_lines("/proc/self/cgroup"):
         _, controllers, group = (line.split(":", 2) + ["", ""])[:3]
@@ -55,8 +55,8 @@ def least_quota():
 
 
 def quotas_of(top, group, names):
-    """Returns the quotas of a group and of those above it, in a hierarchy mounted at top. Quota and period are in these
-    files, or in one."""
+    """Returns the quotas of a group and its ancestors, in a hierarchy mounted at `top`. `names` are the files of quota
+    and period, or a single file of both."""
     quotas = []
     while True:
         words = " ".join(first_line(f"{top}{group}/{name}") for name in names).split()
@@ -68,12 +68,12 @@ def quotas_of(top, group, names):
 
 
 def busy_share(before, after):
-    """Returns the busy share of processor time between two first lines of /proc/stat; None if unknown."""
+    """Returns the busy share of processor time between two first lines of /proc/stat, or None if unknown."""
     try:
         spans = [int(new) - int(old) for old, new in zip(before.split()[1:9], after.split()[1:9])]
     except ValueError:
         return None
-    idle, whole = sum(spans[3:5]), sum(spans)  # idle, and waiting for a disk
+    idle, whole = sum(spans[3:5]), sum(spans)  # idle, or waiting for a disk
     return 1 - idle / whole if whole > 0 else None
 
 

@@ -3,8 +3,8 @@
     NAME.tsv             all launches of a program, with a first column `run`
     runs/N/NAME.tsv      the result of each launch; NAME.log its command and output
     suite/               plan.tsv, versions, environment, environment_of_site, system, hosts, topology, options, calls,
-                         run_again.sh; settings: by launches' names, if settings are varied; launches.tsv: a record of
-                         each launch; lock; complete: when it was done
+                         run_again.sh; settings: by launch name, if settings are varied; launches.tsv: a record of
+                         each launch; lock; complete: time of completion
 """
 
 import difflib
@@ -31,17 +31,16 @@ TUNING = ("^(UCX|FI|MPIR_CVAR|OMPI_MCA|MPICH|PSM2|PSM3|I_MPI|MV2|PMIX_MCA|HYDRA|
 SITE = ("^(SLURM|PBS|LSB|OMPI|PMI|PMIX|MPI|MODULE|LOADEDMODULES|LMOD|SPACK|CONDA|PATH$|"
         "LD_LIBRARY_PATH$|HOSTNAME$|USER$|LANG$|LC_)")
 _SECRET = "TOKEN|SECRET|PASS|JWT|_KEY"
-WHOLE = ("done", "wrong")  # what is the verdict() on a launch that has all of its rows
-UNFINISHED = "unfinished"  # the result in the record of a launch that the suite ended before its end
-LOCK_TRIES = 40  # 2 s: what a killed suite was about to do may take a moment to end
-# Names that run_suite.sh, tune.sh and device_matrix.sh write in a folder. In a folder of something else they are the
-# user's.
+WHOLE = ("done", "wrong")  # verdicts on a launch that has all of its rows
+UNFINISHED = "unfinished"  # recorded result of a launch that the suite ended early
+LOCK_TRIES = 40  # 2 s: a killed suite's last command may take a moment to end
+# Names that run_suite.sh, tune.sh and device_matrix.sh write in a folder. In any other folder they belong to the user.
 WRITTEN = ("suite", "runs", "*.tsv", "rules.*", "tune.html", "matrix.html")
 
 
 class Folder:
-    """A suite's folder. OSError if it can't be written, Failure if it is another suite's. With `is_new` make() may
-    append a number to its path."""
+    """A suite's folder. OSError if it can't be written, Failure if it belongs to a different suite. With `is_new`,
+    make() may append a number to its path."""
 
     def __init__(self, path, is_new=False):
         self.path, self._is_new, self._lock = path, is_new, None
@@ -62,8 +61,9 @@ class Folder:
         return self.launch_file(step)[:-len(".tsv")] + ".log"
 
     def launch(self, step, limit_s, signals, is_shown=False):
-        """Runs a launch. Returns its begin, seconds, exit status (launch_processes.await_end), and the verdict() on its
-        result, which is launch_file(step) + ".part". Failure if its ranks lack the variables of its command."""
+        """Runs a launch, whose result is launch_file(step) + ".part". Returns its begin, seconds, exit status
+        (launch_processes.await_end), and the verdict() on its result. Failure if its ranks lack the variables of its
+        command."""
         part, log = self.launch_file(step) + ".part", self.log_file(step)
         words = [*shlex.split(step.command), "--output=" + part]
         remove(part)
@@ -88,15 +88,15 @@ class Folder:
                 raise Failure(f"{path:.200} is a link, or no file: remove it from the results folder")
 
     def _all(self):
-        """Yields all paths in the folders `suite` and `runs`, and these."""
+        """Yields all paths in the folders `suite` and `runs`, and these folders."""
         for top in (self.suite, os.path.join(self.path, "runs")):
             yield top
             for place, folders, files in os.walk(top):
                 yield from (os.path.join(place, name) for name in folders + files)
 
     def claim(self):
-        """Checks that the folder has no files of something else that would be replaced. Failure otherwise. Empty
-        folders are those of a suite that was killed before it made its lock."""
+        """Checks that the folder has no foreign files that would be replaced. Failure otherwise. Empty folders `suite`
+        and `runs` were left by a suite killed before it made its lock."""
         if os.path.isdir(self.path) and not any(map(os.path.exists, map(self.suite_file, ("lock", "plan.tsv")))):
             for name in sorted(os.listdir(self.path)):
                 path = os.path.join(self.path, name)
@@ -118,7 +118,7 @@ class Folder:
             try:
                 os.mkdir(self.path)
                 return
-            except FileExistsError:  # begun in the same second
+            except FileExistsError:  # another suite began in the same second
                 self.path = f"{path}-{number}"
 
     def lock(self):
@@ -139,7 +139,7 @@ class Folder:
         raise Failure(f"another run_suite.sh is running in {self.path}")
 
     def read(self, name):
-        """Returns the text of a file of the suite; "" if it is missing, or a link."""
+        """Returns the text of a file of the suite, or "" if it is missing or a link."""
         try:
             if stat.S_ISREG(os.lstat(self.suite_file(name)).st_mode) and not os.path.islink(self.suite):
                 with open(self.suite_file(name), encoding="utf-8", errors="surrogateescape") as stream:
@@ -157,8 +157,8 @@ class Folder:
             stream.write(text)
 
     def begin(self, plan, versions, hosts):
-        """Writes the description of the suite, the plan last, as a sign that it is complete. Failure if the folder is
-        another suite's. More runs only add lines."""
+        """Writes the description of the suite. The plan comes last, as a sign of completeness. Failure if the folder
+        belongs to a different suite. More runs only add lines."""
         text = "\n".join(plan.lines) + "\n"
         if os.path.exists(self.suite_file("plan.tsv")):
             there = self.read("plan.tsv").splitlines()
@@ -166,7 +166,7 @@ class Folder:
             self._expect("measured with other programs", self.read("versions").splitlines(), versions.splitlines())
             if len(plan.lines) != len(there):
                 self.replace("plan.tsv", text)
-            # A full disk may have cut off the last record.
+            # A full disk may have truncated the last record.
             records = self.read("launches.tsv")
             if not records.endswith("\n"):
                 self.replace("launches.tsv", records[:records.rfind("\n") + 1])
@@ -179,7 +179,7 @@ class Folder:
                 ("lstopo.txt", command_output("lstopo-no-graphics", "--of", "console")),
                 ("lstopo.xml", command_output("lstopo-no-graphics", "--of", "xml")),
                 ("numactl.txt", command_output("numactl", "-H")), ("plan.tsv", text)):
-            if content or not name.endswith((".txt", ".xml")):  # of a command that isn't there
+            if content or not name.endswith((".txt", ".xml")):  # the output of a missing command
                 self.replace(name, content)
 
     def _expect(self, what, there, lines):
@@ -193,7 +193,7 @@ class Folder:
         self.append("launches.tsv", f"{step.run}\t{step.name}\t{begin}\t{seconds}\t{status}\t{result}\n")
 
     def records(self):
-        """Returns (run, name, seconds, result) of each finished launch; the last record of a launch counts."""
+        """Returns (run, name, seconds, result) of each finished launch, from its last record."""
         found = []
         for line in self.read("launches.tsv").splitlines()[1:]:
             cells = line.split("\t")
@@ -202,15 +202,15 @@ class Folder:
         return found
 
     def last_results(self):
-        """Returns the result of launches by (run, name), as written."""
+        """Returns the recorded result of launches by (run, name)."""
         return {(run, name): result for run, name, _, result in self.records()}
 
     def settings(self):
-        """Maps a launch's name to its setting; empty if nothing was varied."""
+        """Maps launch names to settings. Empty if nothing was varied."""
         return dict(line.split("\t", 1) for line in self.read("settings").splitlines() if "\t" in line)
 
     def results(self, plan):
-        """Returns the result of launches by (run, name) of the plan; None: not reached."""
+        """Returns the result of each launch of the plan by (run, name), None if not reached."""
         last = self.last_results()
         return {(step.run, step.name): last.get((str(step.run), step.name)) for step in plan.steps}
 
@@ -223,9 +223,9 @@ class Folder:
 
 
 def verdict(path):
-    """Returns the verdict on a launch, by its result. A result is complete if its last line is an end, however the
-    launcher ended: "done"; "wrong" (all rows are there, some FAIL); "interrupted"; "failed", also if each process was a
-    job of its own."""
+    """Returns the verdict on a launch from its result, which is complete if its last line is an end, however the
+    launcher ended: "done", "wrong" (all rows are present, some FAIL), "interrupted", or "failed", also if each process
+    was a separate job."""
     try:
         with Result(path) as result:
             place = result.place("status")
@@ -243,8 +243,8 @@ def verdict(path):
 
 
 def unconfirmed(variables, path):
-    """Returns a sentence about a variable ("": not set) that the ranks had with another value; "" without any.
-    Launchers may prepend folders to a list."""
+    """Returns a sentence about a variable ("" if unset) that had a different value in the ranks, or "" if there is
+    none. Launchers may prepend folders to a list."""
     with Result(path) as result:
         found = dict(text.partition("=")[::2] for text in result.metadata.get("mpi_variable", []))
     for name, value in variables.items():
@@ -256,20 +256,20 @@ def unconfirmed(variables, path):
 
 
 def merged(launches):
-    """Merges launches, pairs of a plan's step and a file: the metadata of the first, the date of the last (last_date),
-    a first column `run`, a column `setting` if settings are varied, and all rows. New notes and warnings of later
-    launches get the number of the run; those of single rows are all kept. A note has the system's metadata of a further
-    setting that differ from the first. The last line is the end of all, with the greatest exit status. ValueError if
-    columns differ, ResultError if a file is no result."""
+    """Merges launches, pairs of a plan's step and a file: the metadata of the first one, the date of the last one
+    (last_date), a first column `run`, a column `setting` if settings are varied, and all rows. New notes and warnings
+    of later launches get the number of the run; those of single rows are all kept. For further settings, a note has the
+    system's metadata that differ from the first setting. The last line is a common end, with the greatest exit status.
+    ValueError if columns differ, ResultError if a file isn't a result."""
     first = launches[0][0]
     added = ["run", "setting"] if any(step.setting for step, _ in launches) else ["run"]
     roles = " ".join(f"{name}=key" for name in added)
     out, known, ends, header = [], set(), [], None
-    systems = {}  # by setting: the system's metadata of its first launch
+    systems = {}  # by setting: the system's metadata in its first launch
     for step, path in launches:
         own = [str(step.run), step.setting][:len(added)]
         with Result(path, as_written=True) as result:
-            taken = 0  # of its remarks
+            taken = 0  # number of its remarks
             if header is None:
                 header = result.header
                 out = [re.sub("^# columns: ", f"# columns: {roles} ", line) for line in result.head]
@@ -302,7 +302,7 @@ def merged(launches):
 
 
 def different(first, other):
-    """Returns lines of other metadata, each key's values, that differ from the first."""
+    """Returns the lines of `other` (values by key) that differ from `first`."""
     return [f"{key}: {'; '.join(other.get(key, ['not there']))}" for key in dict.fromkeys([*first, *other])
             if sorted(first.get(key, [])) != sorted(other.get(key, []))]
 
@@ -315,7 +315,7 @@ def environment_text(pattern):
 
 
 def hosts_text(hosts):
-    """Returns the hosts of the job, else this one, a line each."""
+    """Returns the hosts of the job, or this host, one per line."""
     nodes = os.environ.get("SLURM_JOB_NODELIST")
     if nodes and not hosts:
         return command_output("scontrol", "show", "hostnames", nodes) or nodes + "\n"
@@ -323,8 +323,8 @@ def hosts_text(hosts):
 
 
 def versions_of(programs, used):
-    """Returns the versions of all programs and launchers; results with equal text may be merged. `programs`: by build;
-    `used`: the launchers."""
+    """Returns the versions of all programs (by build) and of the launchers `used`. Results with equal versions may be
+    merged."""
     text = ""
     for build, names in programs.items():
         for line in lines_of(os.path.join(build, "generated/build_info.h")):
@@ -335,7 +335,7 @@ def versions_of(programs, used):
         if compiler:
             text += f"C compiler: {(command_output(compiler, '--version').splitlines() or ['NA'])[0]}\n"
         if wrapper:
-            # The path is the same however CMake got it.
+            # The full path, so that it doesn't depend on CMake's options.
             text += f"MPI compiler: {shutil.which(wrapper) or wrapper}\n"
         text += "programs (cksum):\n" + command_output("cksum", *sorted(names), cwd=build)
     for launcher in {tuple(one.words): one for one in used}.values():

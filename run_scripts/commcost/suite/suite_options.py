@@ -12,7 +12,7 @@ from commcost.words import listed
 PROGRAM = "run_suite.sh"
 # Options that determine the results, in the order of the record.
 KEPT = ("build", "benchmarks", "runs", "quick", "essentials", "options", "vary", "limit", *launch_options.KEPT_PLACE)
-OWN = ("--output", "--format", "--columns", "--metadata", "--no-metadata", "--no-header", "--nohdr")  # the suite's
+OWN = ("--output", "--format", "--columns", "--metadata", "--no-metadata", "--no-header", "--nohdr")  # set by the suite
 
 
 def parser():
@@ -58,7 +58,7 @@ is nearly up: resume the suite.""",
 
 
 def varied(value):
-    """Checks a value of --vary, and makes its paths absolute."""
+    """Checks a value of --vary and makes its paths absolute."""
     name, colon, values = text(value).partition(":")
     absolute = {"build": os.path.abspath, "launcher": launchers.absolute}.get(name)
     if not absolute:
@@ -68,16 +68,16 @@ def varied(value):
 
 
 def program_options(value):
-    """Refuses the suite's own options: without metadata a result has no end. A colon makes launchers look for another
-    program."""
+    """Refuses options that the suite sets; without metadata a result has no end. Also refuses colons, after which
+    launchers expect another program."""
     who, colon, words = text(value).partition(":")
     words = words.split()
     if not colon or ":" in words:
         raise argparse.ArgumentTypeError(f"'{value:.200}': use 'NAME: --option ...', with one colon")
-    # Overlap programs have an option --form.
+    # --form is a valid option of overlap programs.
     if names_any([word for word in words if not (who.startswith("overlap") and word.split("=")[0] == "--form")], OWN):
         raise argparse.ArgumentTypeError(f"'{value:.200}': only the suite may set {listed(OWN)}")
-    # Short options for the same; -n differs between programs.
+    # Short forms of these options; -n differs between programs.
     short = "-n" if "mpi_overhead" in who else "-o" if who.startswith("msgrate") else None
     if short and any(word.startswith(short) for word in words):
         raise argparse.ArgumentTypeError(f"'{value:.200}': results need their header")
@@ -93,7 +93,8 @@ def read_options(words):
 
 
 def resume_command(path, *more):
-    """Returns the command that resumes a suite's folder with more options; for another folder, that of a new suite."""
+    """Returns the command that resumes a suite's folder with further options, or starts a new suite in any other
+    folder."""
     begun = launch_options.options_of(path, KEPT)
     return (shell_command(script(PROGRAM), *more) if begun is None else
             launch_options.resume_command(PROGRAM, path, begun, *more))

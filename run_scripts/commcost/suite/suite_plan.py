@@ -15,11 +15,11 @@ SECONDS_MAX = 1e7
 LIST = os.path.join(SCRIPTS, "suite.list")
 
 
-NAMES = "COMMCOST_VARIABLES"  # "A= B=": the variables that a result is to confirm (common/job/metadata.c)
+NAMES = "COMMCOST_VARIABLES"  # "A= B=": variables that a result must confirm (common/job/metadata.c)
 
 
 def launch_words(launcher, job, ranks, threads, variables):
-    """Returns the words before a program and its options. `variables` of the environment; "": not set."""
+    """Returns the words before a program and its options. `variables` are of the environment, "" if unset."""
     given = {name: value for name, value in variables.items() if value}
     words = ["env", *(word for name in variables if name not in given for word in ("-u", name))] if variables else []
     if variables:
@@ -29,14 +29,14 @@ def launch_words(launcher, job, ranks, threads, variables):
 
 
 def variables_of(words):
-    """Returns the variables of launch_words; "": not set."""
+    """Returns the variables in launch_words, "" if unset."""
     names = next((word[len(NAMES) + 1:] for word in words if word.startswith(NAMES + "=")), "")
     given = dict(word.partition("=")[::2] for word in reversed(words))
     return {name: given.get(name, "") for name in names.replace("=", " ").split()}
 
 
 class Entry(typing.NamedTuple):
-    """A program of suite.list with the options of a suite, and the name of its result."""
+    """A program of suite.list, with its options in a suite and the name of its result."""
 
     name: str
     groups: tuple
@@ -48,12 +48,12 @@ class Entry(typing.NamedTuple):
 
 @functools.lru_cache()
 def collectives():
-    """Returns the collectives of suite.list, by which the overlap programs are called."""
+    """Returns the collectives of suite.list, by which overlap programs are named."""
     return next(line for line in lines_of(LIST) if line.startswith("collectives:")).split()[1:]
 
 
 def read_list(suite):
-    """Returns the Entries of a suite (full, quick, essentials), those with a star once for each operation."""
+    """Returns the Entries of a suite (full, quick, essentials). Programs with a * are repeated for each operation."""
     entries, cells, operations = [], [], []
     for line in lines_of(LIST):
         if "|" in line and not line.startswith("#"):
@@ -69,7 +69,8 @@ def read_list(suite):
 
 
 def chosen(entries, choice):
-    """Returns the entries of a list of names and groups, with commas, and the unknown words. A name beats a group."""
+    """Returns the entries chosen by a comma-separated list of names and groups, and the unknown words. Names take
+    precedence over groups."""
     names, words = {entry.name for entry in entries}, choice.split(",")
     taken = [entry for entry in entries
              if entry.name in words or any(word not in names and word in entry.groups for word in words)]
@@ -82,7 +83,7 @@ def unknown_name(word):
 
 
 def max_time(options):
-    """Returns the seconds that a row may take: the last --max-time, or its default."""
+    """Returns the max seconds of a row: the last --max-time, or its default."""
     found = re.findall(r"--max-time=([0-9]+\.?[0-9]*|\.[0-9]+)", options)
     return min(float(found[-1]), SECONDS_MAX) if found else 1.0
 
@@ -93,8 +94,8 @@ def threads_of(program, words):
 
 
 class Setting(typing.NamedTuple):
-    """A combination of varied values: its name in results, variables of the environment ("": not set), and the build
-    and launcher, None for the suite's own."""
+    """A combination of varied values: its name in results, environment variables ("" if unset), and build and launcher,
+    None for the suite's."""
 
     name: str
     variables: dict
@@ -103,9 +104,9 @@ class Setting(typing.NamedTuple):
 
 
 def settings_of(varied):
-    """Returns the Settings of --vary's values, one a combination; without any, one without a name. UsageError for an
-    unusable value."""
-    axes, called = {}, {}  # by what is varied: its values; by folder: what results call it
+    """Returns the Settings of --vary's values, one per combination, or one without a name. UsageError for an unusable
+    value."""
+    axes, called = {}, {}  # axes: values by varied item; called: name in results by folder
     for text in varied:
         found = re.fullmatch("([A-Za-z_][A-Za-z0-9_]*=|(?:build|launcher):)(.+)", text)
         name, values = found.groups() if found else ("", "")
@@ -137,9 +138,9 @@ class Step(typing.NamedTuple):
 
     run: int
     name: str      # of its file, without .tsv
-    entry: str     # what it is of
+    entry: str     # name of its Entry
     setting: str
-    seconds: float  # that it should take
+    seconds: float  # expected
     command: str
 
 
@@ -147,7 +148,7 @@ class Plan(typing.NamedTuple):
     """All launches in their order, and their programs."""
 
     steps: list
-    programs: dict  # by build: those that are started
+    programs: dict  # by build: programs to start
     missing: list   # programs that weren't built
 
     @property

@@ -1,4 +1,4 @@
-"""A suite from its plan to its end: launches, merged results, and the summary of its end."""
+"""A suite from its plan to its end: launches, merged results, and the final summary."""
 
 import math
 import os
@@ -13,7 +13,7 @@ from commcost.system import TOP, lines_of, now, quoted, remove, script, shell_co
 from commcost.words import counted, duration_text
 
 BUDGET, JOB_TIME = "the budget", "the job's time"  # reasons to end
-JOB_END_S = 30  # before Slurm ends the job: ending a launch takes 10 s at most, results are merged, the job is requeued
+JOB_END_S = 30  # before Slurm ends the job: to end a launch (at most 10 s), merge results, and requeue the job
 EXIT_TO_RESUME = 3
 
 
@@ -21,7 +21,7 @@ class Suite:
     """A suite in its folder, from the plan to its end."""
 
     def __init__(self, options, made, job, argv, write_summary):
-        """Prepares a suite; `write_summary` gets the folder when its results are merged."""
+        """Prepares a suite. `write_summary` is called with the folder when its results are merged."""
         self.options, self.plan, self.job, self.argv, self._write_summary = options, made, job, argv, write_summary
         self.total = len(made.steps)
         settings = len({step.setting for step in made.steps})
@@ -32,7 +32,7 @@ class Suite:
         self.what = f"{counted(self.total, 'launch', 'launches')}: {what}, with {job.ranks} ranks"
         self.folder = suite_folder.Folder(os.path.abspath(options.output), options.is_new)
         self.signals, self.begin_s = None, 0.0
-        self.time_s, self.ended_by = math.inf, None  # seconds for this call, and what ends it then
+        self.time_s, self.ended_by = math.inf, None  # seconds for this call, and the reason for its end
         self.facts = []    # lines of metadata
         self.leave = None  # BUDGET, JOB_TIME, or a signal's name
 
@@ -46,8 +46,8 @@ class Suite:
         print(f"# {self.what}{some}: about {duration_text(seconds)}", *(line for _, line in left), sep="\n")
 
     def run(self, job_left_s):
-        """Runs the suite. Returns the exit status; `job_left_s`: seconds until the job ends, or None. Failure if the
-        folder can't be used."""
+        """Runs the suite. Returns the exit status. `job_left_s` are the seconds until the job ends, or None. Failure if
+        the folder can't be used."""
         path = self.options.output
         try:
             self.folder.check()
@@ -108,7 +108,7 @@ class Suite:
         return self._conclude(is_merged)
 
     def _note_call(self):
-        """Records the call, and the script that repeats the suite with its present number of runs."""
+        """Records the call, and the script that repeats the suite with its current number of runs."""
         kept = self.options.kept
         others = quoted([word for word in kept if not word.startswith("--build=")])
         build = quoted([f"--build={self.options.build}"])
@@ -131,8 +131,8 @@ exec sh {run_suite} \\
                                     f"job {job}: run_suite.sh {quoted(self.argv)}\n")
 
     def _clean_up(self):
-        """Ends launches of a killed suite, which would disturb this one. Results that aren't complete any more, such as
-        cut-off copies, are measured again."""
+        """Ends launches of a killed suite, which would disturb this one. Marks launches for repetition whose results
+        are no longer complete, such as truncated copies."""
         for process in launch_processes.left_behind(os.path.join(self.folder.path, "runs")):
             say(f"Ending process {process} of an earlier run_suite.sh")
             launch_processes.end(process)
@@ -147,7 +147,7 @@ exec sh {run_suite} \\
         return time.monotonic() - self.begin_s
 
     def time_left(self, first):
-        """Returns the seconds that the launches from number `first` on will take, without those that have a result."""
+        """Returns the seconds that launches from number `first` on will take, except those that have a result."""
         return int(0.5 + sum(step.seconds for step in self.plan.steps[first:] if not self.is_measured(step)))
 
 
@@ -170,7 +170,7 @@ exec sh {run_suite} \\
                 return
 
     def _launch(self, number, step):
-        """Runs one launch; sets `leave` if the suite is to end."""
+        """Runs one launch. Sets `leave` if the suite must end."""
         options, file = self.options, self.folder.launch_file(step)
         one_s = int(0.5 + step.seconds)
         left_s = self.time_s - int(self.elapsed_s)
@@ -201,16 +201,16 @@ exec sh {run_suite} \\
             result = "failed"
             say(f"{step.name} took longer than {limit_s} s (--limit)")
         elif result == "done" and status != 0:
-            # For example MPI_Finalize doesn't end.
+            # For example, MPI_Finalize doesn't return.
             say(f"{step.name}: the result is complete, but the launch ended with exit status {status}: "
                 f"see {self.folder.log_file(step)}")
-        # Recorded before it counts as finished: a launch killed in between is measured and recorded again, and the last
-        # record counts.
+        # Recorded before the result is moved: a launch killed in between is measured and recorded again, and its last
+        # record is valid.
         self.folder.record(step, begin, seconds, status, result)
         self._keep(step, status, result)
 
     def _keep(self, step, status, result):
-        """Moves a launch's result to its place."""
+        """Moves a launch's result to its final path."""
         file, log = self.folder.launch_file(step), self.folder.log_file(step)
         part = file + ".part"
         if result == "failed":
@@ -241,7 +241,7 @@ exec sh {run_suite} \\
         return is_merged
 
     def _conclude(self, is_merged):
-        """Prints the outcome; returns the exit status."""
+        """Prints the outcome. Returns the exit status."""
         results = self.folder.results(self.plan)
         by_result = {result: [f"{name} (run {run})" for (run, name), other in results.items()
                               if other == result] for result in ("done", "wrong", "failed", None)}

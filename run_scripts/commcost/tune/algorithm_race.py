@@ -1,17 +1,17 @@
-"""A race of choices against a default: the choices to measure further, and those that are proved better.
+"""A race of choices against a default: selects choices to measure further, and proves winners.
 
 All choices of a cell (an operation of a size) get a few launches. Choices that surely don't gain the requested share
-over the default or over the best choice are dropped. The others get twice the launches, and so on: a race (Maron and
-Moore, "Hoeffding Races: Accelerating Model Selection Search for Classification and Function Approximation", NIPS 6
+over the default or over the best choice are dropped. The others get twice as many launches, and so on: a race (Maron
+and Moore, "Hoeffding Races: Accelerating Model Selection Search for Classification and Function Approximation", NIPS 6
 (1993)) in rounds that double (Karnin, Koren and Somekh, "Almost Optimal Exploration in Multi-Armed Bandits", ICML 30
-(2013)). Exact rank tests give its intervals, so no late launch decides.
+(2013)). Exact rank tests give its intervals, so a single slow launch never decides.
 
-A machine may change its state between launches, and states may differ by more than choices. Consecutive launches mostly
-share a state, so gains are those of pairs of launches of one round.
+A machine may change its state between launches, and states may differ more than choices. Consecutive launches mostly
+share a state, so gains are computed from pairs of launches of one round.
 
-The winner is the best of many, which proves nothing. The proof compares it with the default in fresh launches, by a
-rank test with Holm's correction over all cells, whose level is divided among the looks. So the chance of any false
-proof is at most the level for all cells together.
+The winner is the best of many, possibly by chance. So the proof compares it with the default in new launches, by a rank
+test with Holm's correction over all cells, whose level is divided among the looks (evaluations). The chance of any
+false proof in all cells together is at most the level.
 """
 
 import math
@@ -20,17 +20,17 @@ import typing
 from commcost.result import rank_test
 
 DEFAULT = "default"
-NO_GAIN = "no choice gains"  # begins the reason of a cell whose default is as good as the choices
+NO_GAIN = "no choice gains"  # begins the reason for a default that is as good as the choices
 ALPHA = 0.01      # level of all proofs of a tuning together
 DROPPED_AT = 0.9  # confidence of the interval by which choices are dropped
 PROVED_AT = 0.95
-PROOFS = 2        # a proof may have that many times a race's launches
-FIRST = 3         # launches, the fewest that have such an interval
-TESTED_FROM = 6   # launches of each side
+PROOFS = 2        # max launches of a proof, as a multiple of the race's
+FIRST = 3         # min launches for such an interval
+TESTED_FROM = 6   # min launches of each side for a test
 
 
 class Gain(typing.NamedTuple):
-    """The time that a choice saves over another, in percent; the ends are None with too few launches."""
+    """The time that a choice saves over another one, in percent. The ends are None with too few launches."""
 
     value: float
     low: typing.Optional[float]
@@ -42,8 +42,8 @@ def _logs(values):
 
 
 def gain_over(base, other, confidence):
-    """Returns the Gain of times over those of `base` in the same rounds: of the ratios within rounds; of all pairs if
-    the rounds are too few for an interval."""
+    """Returns the Gain of times over those of `base`, from ratios within rounds, or from all pairs if there are too few
+    rounds for an interval."""
     base, other = _logs(base), _logs(other)
     shift = rank_test.signed_rank_shift([y - x for x, y in zip(base, other)], confidence)
     if shift.interval is None:
@@ -71,16 +71,16 @@ def looks_of(launches):
 
 
 def level_of(file, earlier, is_cut):
-    """Returns the share of ALPHA for the proof of a file; `earlier`: the files of all earlier proofs. A race that a
-    budget cut may choose another file later, so each file gets half of the rest. A complete race gets all of the
-    rest."""
+    """Returns the share of ALPHA for the proof of a file. `earlier` are the files of earlier proofs. A race cut short
+    by a budget may choose a different file later, so each such file gets half of the rest. A complete race gets the
+    whole rest."""
     files = list(dict.fromkeys([*earlier, file]))
     return ALPHA * (0.5 ** (files.index(file) + 1) + (0 if is_cut else 0.5 ** len(files)))
 
 
 class Race:
     """A race of `cells`: each cell's choices, without the default. Times are positive, in any unit; each round of
-    launches adds one for every running choice. A proof, a race with a `level`, has one choice a cell, and decides by
+    launches adds one per running choice. A proof is a race with a `level` and one choice per cell, and decides by
     p-values."""
 
     def __init__(self, cells, min_gain_pct, launches, level=None):
@@ -93,12 +93,12 @@ class Race:
         self.values.setdefault((cell, choice), []).append(value)
 
     def runs(self, cell, choice):
-        """True if a choice of a cell needs more launches; the default needs them as long as any choice."""
+        """True if a choice of a cell needs more launches. The default needs them as long as any choice does."""
         left = self.running.get(cell, [])
         return choice in left or bool(left) and choice == DEFAULT
 
     def drop(self, cell, choice, reason):
-        """Takes a choice out, such as one with wrong data; without the default the cell ends."""
+        """Removes a choice, such as one with wrong data. Removing the default ends the cell."""
         if self.runs(cell, choice):
             self.running[cell] = [one for one in self.running[cell] if choice not in (one, DEFAULT)]
             if not self.running[cell]:
@@ -115,7 +115,7 @@ class Race:
         return min(self.running[cell], key=lambda choice: rank_test.median(self.values[cell, choice]))
 
     def look(self, launches):
-        """Drops and decides; each running choice has had this number of launches."""
+        """Drops choices and decides cells after this number of launches of each running choice."""
         for cell in list(self.running):
             self._drop_worse(cell)
         if launches < TESTED_FROM:
@@ -135,7 +135,7 @@ class Race:
         return self.level / sum(look >= TESTED_FROM for look in self.looks)
 
     def _corrected(self):
-        """Returns the corrected p-values of the running cells. Dropped cells count as tests with p = 1."""
+        """Returns the corrected p-values of the running cells. Dropped cells enter as tests with p = 1."""
         self._ps.update({cell: rank_test.rounds_p(*(dict(enumerate(self.values[cell, one]))
                                                     for one in (DEFAULT, choice)))
                          for cell, (choice,) in self.running.items()})

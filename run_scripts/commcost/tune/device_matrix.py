@@ -1,5 +1,5 @@
-"""device_matrix.sh: tries operations with buffers on a GPU, a launch each, and compares with the MPI
-library's claims."""
+"""device_matrix.sh: tries operations with buffers on a GPU, one launch each, and compares with the MPI library's
+claims."""
 
 import os
 
@@ -22,7 +22,7 @@ def memory_of(word):
 
 
 def program_of(word):
-    """Returns a name of an operation, a program or its folder; None if unknown."""
+    """Returns the name of an operation, a program or its folder, or None if unknown."""
     known = {name.lower() for one in OPERATIONS for name in (one.name, *one.program.split("/"))}
     return word.lower() if word.lower() in known else None
 

@@ -9,9 +9,9 @@ from commcost.system import short_path, replace_file, command_output
 from commcost.tune.trial_launches import WORKS
 from commcost.words import bytes_text, counted, listed
 
-SIZES_SHOWN = 3   # side by side, so that 100 characters hold them
+SIZES_SHOWN = 3   # side by side within 100 characters
 NAMES_SHOWN = 5
-ON_DEVICE = "device|managed"  # memory that only a library for GPUs can read
+ON_DEVICE = "device|managed"  # memory that only a library with GPU support can read
 LEGEND = ("A time: the right data arrived. direct faster: faster than with a copy to pinned host memory; staged "
           "faster: faster with that copy; even: less than 2 % apart. No word: not clear, or no staged counterpart.")
 
@@ -57,7 +57,7 @@ def page_of(matrix, found, lines):
 
 
 def value_of(lines, pattern):
-    """Returns the text behind the pattern in the first line that has it; "" without one."""
+    """Returns the text after the pattern in the first line that has it, or "" without one."""
     return next(filter(None, (line.partition(found.group())[2] for line in lines
                               for found in [re.search(pattern, line)] if found)), "")
 
@@ -74,7 +74,7 @@ def built_with(library):
 
 
 def claims_of(lines, found):
-    """Returns sentences: the library's claims, and whether they are true."""
+    """Returns sentences about the library's claims and their truth."""
     library, claim = value_of(lines, "^# mpi_library: "), value_of(lines, "; the MPI library ")
     kinds = value_of(lines, "^# note: mpi_memory_alloc_kinds: ")
     sentences = [f"The MPI library {claim}."] if claim else []

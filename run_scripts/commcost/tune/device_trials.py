@@ -18,8 +18,8 @@ class Operation(typing.NamedTuple):
 
     name: str     # in the matrix
     program: str  # below the build folder
-    options: str  # with the size as {doubles}, {twice} their number, the {edge} of a face of that size, or {bytes}
-    column: str   # of its time in µs, if it has one
+    options: str  # with the size as {bytes}, {doubles}, {twice} the doubles, or {edge} of a face of this size
+    column: str   # of its time in µs, if any
 
 
 COMMON = "--check --max-time=0.5"
@@ -28,11 +28,11 @@ SIZES = " --min-ndata={doubles} --max-ndata={doubles}"
 STRIDED = " --max-stride=2 --max-ndata={twice}"  # every other double
 HALO = "--local=2x{edge}x{edge} --methods="
 OVERLAP = "--no-blocking --sizes={bytes} "
-IN_PLACE = ("allgather", "allreduce", "alltoall")  # those that are tried in place, too
+IN_PLACE = ("allgather", "allreduce", "alltoall")  # also tried in place
 
 
 def collectives():
-    """Yields the calls of each collective: MPI_Allreduce and MPI_Iallreduce for iallreduce."""
+    """Yields the calls of each collective, such as MPI_Allreduce and MPI_Iallreduce for iallreduce."""
     for name in suite_plan.collectives():
         blocking = name[1:]
         if blocking == "barrier":
@@ -59,7 +59,7 @@ OPERATIONS = (
 
 
 class Trial(typing.NamedTuple):
-    """An operation with buffers of a kind and of a size."""
+    """An operation with buffers of a kind and a size."""
 
     operation: Operation
     memory: str
@@ -70,14 +70,14 @@ class Trial(typing.NamedTuple):
         return re.sub("[^A-Za-z_]+", "_", f"{self.operation.name} {self.memory} ") + str(self.size)
 
     def line(self, build, launch):
-        """Returns the words of its launch, after those of the launcher."""
+        """Returns the words of its launch that follow those of the launcher."""
         options = f"{self.operation.options} {COMMON}".format(
             doubles=self.size // 8, twice=self.size // 4, edge=round((self.size / 8) ** 0.5), bytes=self.size)
         return [*launch, os.path.join(build, self.operation.program), f"--memory={self.memory}", *options.split()]
 
 
 def can_have(operation, memory):
-    """True if the operation takes such buffers: in place it has one buffer, not a pair of kinds."""
+    """True if the operation can use such buffers. In place it has a single buffer, not a pair of kinds."""
     return "--in-place" not in operation.options or len(set(memory.split(":"))) == 1
 
 
@@ -87,12 +87,12 @@ class Found(typing.NamedTuple):
     trial: Trial
     outcome: str
     seconds: int
-    message: str  # of one that doesn't work
-    row: dict     # of the result, its cells by column; empty without one
+    message: str  # if it doesn't work
+    row: dict     # cells of the result by column; empty without a result
 
     @property
     def verdict(self):
-        """Returns the verdict on direct against staged; "" if unknown."""
+        """Returns the verdict on direct against staged, or "" if unknown."""
         return {"pays": "direct faster", "loses": "staged faster", "even": "even"}.get(
             self.row.get("direct_verdict"), "") if self.outcome == WORKS else ""
 
@@ -106,7 +106,7 @@ class Found(typing.NamedTuple):
 
 
 class Matrix:
-    """The operations to try, in their folder. Recorded ones aren't tried again."""
+    """The operations to try, in their folder. Recorded trials aren't repeated."""
 
     def __init__(self, options, tried):
         self.options, self.tried = options, tried
@@ -122,7 +122,7 @@ class Matrix:
         return [step for step in self.steps if self.trials.known(step) is None]
 
     def run(self):
-        """Runs the launches. True if all were made."""
+        """Runs the launches. True if all have run."""
         programs = {self.options.build: {one.operation.program for one in self.tried}}
         self.trials.begin(suite_plan.Plan(self.steps, programs, []), [self.launcher], self.options)
         left, total = self.left(), len(self.steps)

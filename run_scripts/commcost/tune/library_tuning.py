@@ -1,4 +1,4 @@
-"""A tuning: the race of algorithms in launches of collective, and the proof of the file."""
+"""A tuning: the race of algorithms in launches of `collective`, and the proof of the resulting file."""
 
 import os
 import re
@@ -16,19 +16,19 @@ from commcost.words import counted, cut, duration_text, parsed_number, size_text
 PROGRAM = "tune.sh"
 BENCHMARK = "collective/collective"
 FILE = "file"           # the choice whose launches use the file
-PROOF_RUNS_FROM = 101   # in the folder
-MESSAGE_MOST = 100      # letters of a failed launch's message
+PROOF_RUNS_FROM = 101   # first run number of proofs in the folder
+MESSAGE_MOST = 100      # characters of a failed launch's message
 SHARE_OF_RACE = 2 / 3   # of the budget; the rest is for the proof
-START_S = 1.0           # of a launch, besides what it measures, as expected before the first one
+START_S = 1.0           # expected overhead of a launch before the first one is known
 
 
 class Cell(typing.NamedTuple):
-    """The case of a choice."""
+    """A case in which an algorithm is chosen."""
 
     contest: str
     operation: str
     ranks: int
-    size: int  # in bytes; 0 of an operation without data
+    size: int  # in bytes; 0 for an operation without data
 
 
 class Entry(typing.NamedTuple):
@@ -51,8 +51,8 @@ class Tuning:
         self.options, self.library, self.contests = options, library, contests
         self.trials = trial_launches.Trials(options.output, options.limit, options.budget, options.is_new)
         self.launcher = launchers.find(options.launcher, options.build)
-        self.out, self.heads = {}, []  # out: by contest, ranks and choice why it was taken out
-        self.changed = []  # variables of the library that aren't at their default, but don't force a choice
+        self.out, self.heads = {}, []  # out: by contest, ranks and choice, the reason for its removal
+        self.changed = []  # library variables that are not at their defaults, but don't force a choice
         entries = [Entry(contest.name, ranks, [
             Cell(contest.name, operation, ranks, size) for operation in contest.operations
             for size in ([0] if operation == "barrier" else options.sizes)],
@@ -75,8 +75,8 @@ class Tuning:
         return launchers.Job(ranks, self.options.ranks_per_node, self.options.hosts, self.options.bind)
 
     def ask_library(self):
-        """Asks the library in a launch, a rank on each node, for variables that aren't at their default. UsageError if
-        one of them forces a choice."""
+        """Queries the library, in a launch with one rank per node, for variables that are not at their defaults.
+        UsageError if any of them forces a choice."""
         job = self.job(self.options.ranks[-1])
         line = self.launcher.line(job, launchers.Launch(min(job.nodes, job.ranks), 1, {}))
         for name, source in self.library.changed_variables(line, self.contests).items():
@@ -85,7 +85,7 @@ class Tuning:
             self.changed.append(f"{name} ({source})")
 
     def warnings(self):
-        """Returns warnings of the launches, or before the first one those to expect."""
+        """Returns warnings of the launches, or expected warnings before the first one."""
         if self.trials.folder.records():
             return self.trials.warnings()
         return list(filter(None, [launchers.crowding(self.job(self.options.ranks[-1]), self.launcher)]))
@@ -96,8 +96,8 @@ class Tuning:
                 for cell in entry.cells}
 
     def expected(self):
-        """Returns a sentence with the number and time of launches: the least, if no choice gains anything, and the
-        most; the launches made before, and the budget."""
+        """Returns a sentence with the min number and time of launches (if no choice gains anything), the max, the
+        launches already made, and the budget."""
         options = self.options
 
         def launch_s(cells):
@@ -121,7 +121,7 @@ class Tuning:
                 for entry in self.entries for place, variables in enumerate(entry.settings.values())]
 
     def begin(self):
-        """Makes the folder or resumes it. UsageError if it was begun with other options."""
+        """Makes the folder or resumes it. UsageError if it has a record of different options."""
         options = self.options
         steps = [*self.steps(), suite_plan.Step(0, "decide", "decide", "", 0,
                                           f"--min-gain={options.min_gain:g} --launches={options.launches}")]
@@ -133,8 +133,8 @@ class Tuning:
         self.trials.begin(made, [self.launcher], options)
 
     def decide(self):
-        """Runs the tuning. Returns the Race, the Race of the proof, and True if the budget ended the first. Left if a
-        signal, or the budget of the proof, ended it."""
+        """Runs the tuning. Returns the Race, the Race of the proof, and True if the budget ended the first one. Raises
+        Left if a signal or the budget of the proof ended it."""
         race = Race(self.choices(), self.options.min_gain, self.options.launches)
         say(f"{counted(sum(map(len, race.running.values())), 'choice')} of {counted(len(self.contests), 'variable')} "
             f"race in {counted(len(race.running), 'case')} (operation, ranks, size): {self.trials.folder.path}")
@@ -155,8 +155,8 @@ class Tuning:
 
 
     def run(self, race, entries, first_run, suffix=""):
-        """Measures until the race is decided, choices alternately. Left if a signal or the budget ended it. Reports new
-        rounds only."""
+        """Measures choices alternately until the race is decided. Raises Left if a signal or the budget ended it.
+        Reports only new rounds."""
         cases = counted(len(race.running), "case")
         for run in range(race.looks[-1] if race.running else 0):
             made = len(self.trials.names())
@@ -181,7 +181,7 @@ class Tuning:
                 break
 
     def _measure(self, race, choice, cells, step):
-        """Adds the times of a launch to the race, or takes the choice out."""
+        """Adds the times of a launch to the race, or removes the choice."""
         if self.trials.known(step) is None:
             if not self.trials.launch(step):
                 raise Left
@@ -208,7 +208,7 @@ class Tuning:
 
 
     def rules(self, chosen):
-        """Returns the Rules of choices by cell: neighbouring sizes with one choice share a rule."""
+        """Returns the Rules for choices by cell. Neighbouring sizes with the same choice share a rule."""
         made = []
         for contest in self.contests:
             for operation in contest.operations:
@@ -224,7 +224,7 @@ class Tuning:
         return made
 
     def keep_agreed(self, race):
-        """For a library whose file can't choose by size: returns to the default if the cells of a contest disagree."""
+        """Returns to the default if the cells of a contest disagree and the library's file can't choose by size."""
         for contest in self.contests if not self.library.chooses_by_size else []:
             cells = [cell for cell in race.decisions if cell.contest == contest.name]
             if len({race.decisions[cell].choice for cell in cells}) > 1:
@@ -234,11 +234,11 @@ class Tuning:
                             choice=DEFAULT, reason="a variable can't choose by size, and sizes disagree")
 
     def prove(self, race, is_cut):
-        """Runs launches with the file and without it, alternately, for all cells that have a rule. Returns the Race."""
+        """Runs launches alternately with and without the file, for all cells that have a rule. Returns the Race."""
         chosen = {cell: decision.choice for cell, decision in race.decisions.items() if decision.choice != DEFAULT}
         rules = self.rules(chosen)
         text = self.library.file_text(rules, [])
-        # A file's measurements hold for that file only.
+        # Measurements of a file are valid only for this file.
         suffix = f"-{zlib.crc32(text.encode()):08x}"
         earlier = re.findall("(-[0-9a-f]{8})@", " ".join(self.trials.names()))
         proof = Race({cell: [FILE] for cell in chosen}, self.options.min_gain, PROOFS * self.options.launches,

@@ -1,14 +1,14 @@
 """Algorithms that MPI libraries offer for collectives, and the file that chooses among them: a class for each kind of
 library. Sizes are bytes of a block, as in the program `collective`.
 
-Operations without a size that all ranks know alike are left out: the size of gather and scatter is the root's in Open
-MPI 4.1 and a count without its type in MPICH 4.0; sizes of v and w variants differ by rank; scan and exscan have none.
-Open MPI takes the size of an allgather from the send arguments, also in place, where the standard ignores them: they
-may differ by rank.
+Operations are left out if ranks may disagree on their size: for gather and scatter, Open MPI 4.1 uses the root's size
+and MPICH 4.0 a count without its type; sizes of v and w variants differ between ranks; scan and exscan have no size.
+Open MPI takes the size of an allgather from the send arguments even in place, where they are ignored by the standard
+and may differ between ranks.
 
-A rule holds for every call of its operation, size and number of ranks, with any operator, type, root and buffer. SAFE
-lists the algorithms that are right for all of these calls; no other is ever written. tests/scripts/every_call.c tries
-such calls with each rule that can be written.
+A rule applies to every call of its operation, size and number of ranks, with any operator, type, root and buffer. SAFE
+lists the algorithms that are right for all such calls; no other algorithm is ever written. tests/scripts/every_call.c
+tries such calls with each possible rule.
 """
 
 import collections
@@ -22,7 +22,7 @@ import typing
 from commcost.command import Failure, UsageError
 from commcost.system import command_output, shell_command
 
-SIZE_MOST = (1 << 31) - 1  # of MPICH's rules, which are ints
+SIZE_MOST = (1 << 31) - 1  # MPICH's rules are ints
 OPERATIONS = ("allgather", "allreduce", "alltoall", "barrier", "bcast", "reduce", "reduce_scatter",
               "reduce_scatter_block")
 
@@ -40,7 +40,7 @@ class Contest(typing.NamedTuple):
 
 
 class Rule(typing.NamedTuple):
-    """A choice for messages from `low` to `high` bytes, including sizes between the measured ones."""
+    """A choice for messages from `low` to `high` bytes, including sizes that weren't measured."""
 
     contest: Contest
     operation: str
@@ -51,7 +51,7 @@ class Rule(typing.NamedTuple):
 
 
 def rules_by_ranks(rules, operation):
-    """Returns an operation's Rules by the number of ranks, by rising ranks and sizes."""
+    """Returns an operation's Rules by number of ranks, in ascending order of ranks and sizes."""
     found = {}
     for rule in sorted(rules, key=lambda rule: (rule.ranks, rule.low)):
         if rule.operation == operation:
@@ -60,10 +60,10 @@ def rules_by_ranks(rules, operation):
 
 
 class Library:
-    """An unknown library: --choices names its variables; its file is a shell script, which can't choose by size."""
+    """An unknown library. --choices names its variables. Its file is a shell script, which can't choose by size."""
 
     name, version, suffix, chooses_by_size = "the MPI library", "", ".sh", False
-    FORCING = ".*"  # names of variables that take the choice from the library
+    FORCING = ".*"  # variables that override the library's choice
 
     def contests(self):
         """Returns all Contests of the library."""
@@ -78,29 +78,29 @@ class Library:
         return {contest.variable: choice}
 
     def file_text(self, rules, comment):
-        """Returns the library's file; `comment`: lines that may go into it."""
+        """Returns the text of the library's file. `comment` has lines that may go into it."""
         lines = sorted({f"export {rule.contest.variable}='{rule.choice}'" for rule in rules})
         return "".join(f"# {line}\n" for line in comment) + "".join(line + "\n" for line in lines)
 
     def file_variables(self, path, rules):
-        """Returns the environment of a launch with the file, which has these rules."""
+        """Returns the environment of a launch with the file of these rules."""
         del path
         return {rule.contest.variable: rule.choice for rule in rules}
 
     def file_report(self, path):
-        """Returns a sentence: the library's report on the file and on its choices."""
+        """Returns a sentence with the library's report on the file and its choices."""
         del path
         return "The library doesn't report its choices: see the times."
 
     def changed_variables(self, line, contests):
-        """Returns the source of the value of each variable that isn't at its default in launches. `line`: the words
-        before a program."""
+        """Returns the source of each value that isn't the variable's default in launches. `line` has the words before a
+        program."""
         del line
         return {contest.variable: "environment" for contest in contests if contest.variable in os.environ}
 
 
 def launch_output(line, tool, script):
-    """Returns the output of a shell script in a launch; its $0 is a program of the library."""
+    """Returns the output of a shell script in a launch. $0 is a program of the library."""
     output = command_output(*line, "/bin/sh", "-c", script + "; echo asked", tool)
     if "asked" not in output.splitlines():
         raise Failure(f"{tool} reports no variables of the library in a launch: try {shell_command(*line, tool)}")
@@ -108,19 +108,19 @@ def launch_output(line, tool, script):
 
 
 class Mpich(Library):
-    """MPICH from 4.0 on: a tree in JSON (src/mpi/coll/src/csel.c there), which replaces the library's own. So the file
-    is that tree, with added rules. MPI_T describes the values of MPIR_CVAR_*_INTRA_ALGORITHM; MPICH's program
-    mpivars prints them."""
+    """MPICH from 4.0 on. Its file is a tree in JSON (its src/mpi/coll/src/csel.c) that replaces the library's tree, so
+    rules are added to a copy of it. MPI_T describes the values of MPIR_CVAR_*_INTRA_ALGORITHM; MPICH's program mpivars
+    prints them."""
 
     name, suffix, chooses_by_size, TOOL = "MPICH", ".json", True, "mpivars"
     VARIABLE = "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"
-    PREFIXES = ("MPIR_CVAR", "MPIR_PARAM", "MPICH")  # of its variables in the environment
+    PREFIXES = ("MPIR_CVAR", "MPIR_PARAM", "MPICH")  # of its environment variables
     FORCING = ("MPIR_CVAR_(.*_INTRA_ALGORITHM|.*COLL_SELECTION_TUNING_JSON_FILE.*|.*_COMPOSITION|COLLECTIVE_FALLBACK|"
                "DEVICE_COLLECTIVES|.*_DEVICE_COLLECTIVE)")
     # Algorithms of 4.0, with the conditions GUARDS (coll_algorithms.txt: restrictions). pairwise_sendrecv_replace of
-    # alltoall is for calls in place only; noncommutative of reduce_scatter and reduce_scatter_block takes types by
-    # their true extent, which is wrong for types with gaps. Algorithms of 4.1 to 5.0 weren't tried; most have
-    # parameters (csel_container.c: k, tree_type, chunk_size), which a file must contain.
+    # alltoall only works in place; noncommutative of reduce_scatter and reduce_scatter_block uses the true extent of
+    # types, which is wrong for types with gaps. Algorithms of 4.1 to 5.0 weren't tested; most have parameters
+    # (csel_container.c: k, tree_type, chunk_size), which a file must contain.
     SAFE = {"allgather": ("brucks", "nb", "recursive_doubling", "ring"),
             "allreduce": ("nb", "recursive_doubling", "reduce_scatter_allgather", "smp"),
             "alltoall": ("brucks", "nb", "pairwise", "scattered"),
@@ -129,15 +129,15 @@ class Mpich(Library):
             "reduce": ("binomial", "nb", "reduce_scatter_gather", "smp"),
             "reduce_scatter": ("nb", "pairwise", "recursive_doubling", "recursive_halving"),
             "reduce_scatter_block": ("nb", "pairwise", "recursive_doubling", "recursive_halving")}
-    # The variables whose value differs from that in a launch without the user's environment.
+    # Finds variables whose value differs from that in a launch without the user's environment.
     ASK = r"""{ "$0"; env -i PATH="$PATH" LD_LIBRARY_PATH="$LD_LIBRARY_PATH" "$0"; } |
         sed -n 's/^[[:blank:]]*\(MPI[A-Z0-9_]*\) *\(=[^[:blank:]]*\)[[:blank:]].*/\1 \2/p' | sort | uniq -u"""
-    # The tree's word for an operation's size; TOTAL_* is that of all ranks' blocks.
+    # The tree's name of an operation's size; total_* is the size of all ranks' blocks.
     SIZES = {"allreduce": "avg_msg_size", "alltoall": "avg_msg_size", "bcast": "avg_msg_size", "reduce": "avg_msg_size",
              "allgather": "total_msg_size", "reduce_scatter": "total_msg_size",
              "reduce_scatter_block": "total_msg_size", "barrier": None}
-    # Conditions that the library checks of a choice in a variable, but not in the file: operations, algorithms, the
-    # condition of the rule, and the condition under which the library's own choice stays.
+    # Conditions that the library checks for choices in variables, but not in the file: operations, algorithms, the
+    # condition of the rule, and the condition that keeps the library's choice.
     GUARDS = (("allreduce|reduce", ".*", "is_op_built_in=yes", "is_op_built_in=no"),
               ("reduce_scatter|reduce_scatter_block", ".*", "is_commutative=yes", "is_commutative=no"),
               ("alltoall", ".*", "is_sendbuf_inplace=no", "is_sendbuf_inplace=yes"),
@@ -149,14 +149,14 @@ class Mpich(Library):
         self.version = found.group(1) if found else ""
         self._tools = tools
         self._tree = json.loads(max(self._trees(data), key=len).decode("ascii", "replace"))
-        self._algorithms = {}  # by operation: the tree's name by the variable's
+        self._algorithms = {}  # by operation and the variable's name: the tree's name
         descriptions = {}  # by variable
         for block in re.split(r"(?m)^\t(?=MPI)", command_output(tools(self.TOOL))):
             descriptions.setdefault(re.match(r"\w*", block).group(), block)
         for operation, names in self.SAFE.items():
             words = descriptions.get(self._variable(operation), "")
             for name in names:
-                # 4.0 omits the ends of lines.
+                # 4.0 omits line ends.
                 if re.search(rf"(?<!_){name} +- ", words):
                     kind = "allcomm" if name == "nb" else "intra"
                     self._algorithms.setdefault(operation, {})[name] = (
@@ -193,8 +193,8 @@ class Mpich(Library):
         return (operation, choice) != ("allgather", "recursive_doubling") or ranks & (ranks - 1) == 0
 
     def variables(self, contest, choice):
-        """Returns the variables. Where a choice is impossible, the library's own takes its place, also in MPICH's
-        internal calls: an error would end jobs with another communicator or count."""
+        """Returns the environment. If a choice is impossible, the library falls back to its own, also in internal
+        calls: an error would end jobs with a different communicator or count."""
         return {contest.variable: choice, "MPIR_CVAR_COLLECTIVE_FALLBACK": "silent"}
 
     def file_text(self, rules, comment):
@@ -209,7 +209,7 @@ class Mpich(Library):
                 last = ranks
             kinds["comm_type=intra"] = {**made, "comm_size=any": usual}
         text = json.dumps(tree, indent=1)
-        # MPICH 4.0 maps the file into memory and reads on to a 0 byte, which full pages lack.
+        # MPICH 4.0 maps the file into memory and reads up to a 0 byte, which full pages lack.
         return text + ("\n" if (len(text) + 1) % mmap.PAGESIZE else "\n\n")
 
     def _rules_by_size(self, rules, usual):
@@ -241,7 +241,7 @@ class Mpich(Library):
 
 
 def tree_for_ranks(tree, ranks):
-    """Returns a tree of MPICH for this number of ranks, without conditions on it: below a condition on sizes, MPICH 4.0
+    """Returns MPICH's tree for this number of ranks, without conditions on it: below a condition on sizes, MPICH 4.0
     reads "comm_size<8" as "comm_size<=8"."""
     made = {}
     for key, below in tree.items():
@@ -256,22 +256,23 @@ def tree_for_ranks(tree, ranks):
 
 
 class OpenMpi(Library):
-    """Open MPI's component tuned: a file of numbers (ompi/mca/coll/tuned/coll_tuned_dynamic_file.c), for 4.0 to 5.0. A
-    rule begins at its size, or number of ranks, and ends at the next one, so cases between measured ones have a rule
-    of 0: the library's own choice. From 6.0 on JSON (same source), whose rules have both ends, and the first match
-    counts; there a number of ranks in the file of numbers would end a range."""
+    """Open MPI's component `tuned`. For 4.0 to 5.0 its file has numbers
+    (ompi/mca/coll/tuned/coll_tuned_dynamic_file.c). A rule begins at a size or number of ranks and ends at the next
+    rule, so cases between measured ones get a rule of 0, the library's own choice. From 6.0 on the file is JSON (same
+    source): rules have both ends, and the first match is used. Version 6.0 would take a number of ranks in the old
+    format as the end of a range."""
 
     name, chooses_by_size, TOOL = "Open MPI", True, "ompi_info"
     PREFIX = "OMPI_MCA_coll_tuned_"
-    # Operations in the order of their numbers there.
+    # Operations in the order of their numbers in the file.
     NUMBERS = {name: number for number, name in enumerate((
         "allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast exscan gather gatherv reduce "
         "reduce_scatter reduce_scatter_block").split())}
     FORCING = "coll_tuned_(use_dynamic_rules|dynamic_rules_filename|.*_algorithm.*)"
     # The dynamic rules of 4.0 to 6.0 ignore operator and root (coll_tuned_decision_dynamic.c). ring and segmented_ring
-    # of allreduce, ring and recursive_halving of reduce_scatter, and chains and trees of reduce are wrong for operators
-    # that don't commute (coll_base_*.c: "commutative"). split_binary_tree, scatter_allgather and scatter_allgather_ring
-    # of bcast divide the count, which differs if root and others have different types.
+    # of allreduce, ring and recursive_halving of reduce_scatter, and chains and trees of reduce are wrong for
+    # non-commutative operators (coll_base_*.c: "commutative"). split_binary_tree, scatter_allgather and
+    # scatter_allgather_ring of bcast divide the count, which differs if the root and other ranks use different types.
     SAFE = {"allreduce": ("basic_linear", "nonoverlapping", "recursive_doubling", "rabenseifner"),
             "alltoall": ("linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"),
             "barrier": ("linear", "double_ring", "recursive_doubling", "bruck", "two_proc", "tree"),
@@ -280,8 +281,8 @@ class OpenMpi(Library):
             "reduce_scatter": ("non-overlapping", "butterfly"),
             "reduce_scatter_block": ("basic_linear", "recursive_doubling", "recursive_halving", "butterfly")}
     ASK = r""""$0" --parsable --all | sed -n 's/^.*:param:\(coll[a-z0-9_]*\):source:/\1 =/p' | grep -v '=default$'"""
-    TOTAL = ("allgather", "alltoall", "reduce_scatter", "reduce_scatter_block")  # sizes are of all ranks' blocks
-    CHAINS = ("bcast", "reduce", "reduce_scatter", "reduce_scatter_block")       # the fan-out that a variable sets
+    TOTAL = ("allgather", "alltoall", "reduce_scatter", "reduce_scatter_block")  # sizes include all ranks' blocks
+    CHAINS = ("bcast", "reduce", "reduce_scatter", "reduce_scatter_block")       # a variable sets their fan-out
 
     def __init__(self, data, tools):
         del data
@@ -342,7 +343,7 @@ class OpenMpi(Library):
         return "".join(line + "\n" for line in lines)
 
     def _json_of(self, rule):
-        """Returns a rule of JSON; missing values are 0."""
+        """Returns a rule in JSON. Missing values are 0."""
         scale = rule.ranks if rule.operation in self.TOTAL else 1
         values = {"faninout": self._fan_out(rule.operation), "seg_size": self._value(rule.operation, "segmentsize"),
                   "reqs": self._value(rule.operation, "max_requests")}
@@ -378,18 +379,18 @@ KINDS = (Mpich, OpenMpi)
 
 
 def file_of_library(program):
-    """Returns the file of a program's MPI library; None if the system doesn't tell."""
+    """Returns the file of a program's MPI library, or None if the system doesn't tell."""
     found = re.search(r"(?m)libmpi\S* => (/.+?)(?: \(0x[0-9a-f]+\))?$", command_output("ldd", program))
     return os.path.realpath(found.group(1)) if found else None
 
 
 def library_of(program, launcher):
-    """Returns the Library of a program, and its file. Failure without the library's program that lists choices: nothing
-    else tells which of them are safe."""
+    """Returns the Library of a program, and its file. Failure without the library's program that lists choices, since
+    only the list shows which of them are safe."""
     path = file_of_library(program) or os.path.realpath(program)
 
     def tools(name):
-        """Returns the path of a library's program, beside the launcher or in PATH; a name of no program without one."""
+        """Returns the path of a library's program, next to the launcher or in PATH, or a name that doesn't exist."""
         beside = os.path.join(os.path.dirname(shutil.which(launcher.words[0]) or ""), name)
         return next((tool for tool in (beside, shutil.which(name) or name)
                      if os.access(tool, os.X_OK) and file_of_library(tool) in (None, path)), f"no {name}")
@@ -403,8 +404,8 @@ def library_of(program, launcher):
 
 
 def given_contests(library, texts, operations):
-    """Returns the Contests of --choices: of known variables for their operations, else for all of these. UsageError for
-    a variable that a known library lacks."""
+    """Returns the Contests of --choices: for a known variable with its operations, otherwise with all of `operations`.
+    UsageError for a variable that a known library lacks."""
     made, known = [], {contest.variable: contest for contest in library.contests()}
     for text in texts:
         found = re.fullmatch(r"([A-Za-z_][A-Za-z0-9_]*)=([A-Za-z0-9_.,:+-]+)", text)

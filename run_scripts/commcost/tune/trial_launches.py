@@ -17,20 +17,20 @@ from commcost.suite import launch_processes, suite_folder, suite_plan
 from commcost.system import lines_of
 from commcost.words import counted
 
-FIRST_S = 3.0  # what a launch takes, while none is known
+FIRST_S = 3.0  # expected time of the first launch
 WORKS, WRONG, HANG, REFUSED, FAILED = "works", "wrong data", "hang", "refused", "failed"
 BUDGET = "budget"
 
 # Messages of programs and libraries before they end.
 WORDS_OF_REFUSAL = r"^commcost: rank [0-9]+: .* failed at |^[a-z_]+: --|Fatal error in P?MPI_|An error occurred in MPI_"
-WORDS_OF_HYDRA = "assert (!closed) failed"  # hydra lost a node's ranks
+WORDS_OF_HYDRA = "assert (!closed) failed"  # hydra lost the ranks of a node
 WORDS_OF_FAILURE = "^commcost: rank [0-9]+: "
 
 
 def crash_of(status, text):
-    """Returns the outcome if a signal ended a rank, from the launcher's output (hydra, Open MPI) or status; None
-    otherwise. hydra combines the signals of all ranks bit by bit, including its own SIGKILL: its SIGTERM may be any. On
-    a busy machine hydra 4.0 may fail then, and name none."""
+    """Returns the outcome if a signal ended a rank, from the launcher's output (hydra, Open MPI) or status, otherwise
+    None. hydra combines the signals of all ranks bit by bit, including its own SIGKILL, so a reported SIGTERM may be
+    any signal. On a busy machine hydra 4.0 may fail and name no signal."""
     numbers = [int(number) for number in re.findall(r"\bsignal:? (?:[a-z ]+\()?([0-9]{1,2})\b", text, re.I)]
     names = [one.name for number in numbers or [status - 128] for one in signal.Signals if one == number]
     known = [name for name in names if name != "SIGTERM"]
@@ -38,8 +38,8 @@ def crash_of(status, text):
 
 
 def outcome_of(status, timed_out, verdict, text):
-    """Returns the outcome of a launch: by exit status, time limit, suite_folder.verdict of its result, and output.
-    Words come before signals, which a launcher sends to the other ranks."""
+    """Returns the outcome of a launch from exit status, time limit, suite_folder.verdict of its result, and output.
+    Messages take precedence over signals, since a launcher also sends signals to the other ranks."""
     if verdict in suite_folder.WHOLE:
         return WORKS if verdict == "done" else WRONG
     if timed_out:
@@ -51,7 +51,7 @@ def outcome_of(status, timed_out, verdict, text):
 
 
 def message_of(lines):
-    """Returns the most useful line of a log: the program's own, else the first error, else the last one."""
+    """Returns the most useful line of a log: the program's own message, else the first error, else the last line."""
     lines = [line.strip() for line in lines[1:] if re.search("[A-Za-z]", line)]
     for pattern in (r"^[a-z_]+: (rank [0-9]|--)", "error|fault|signal|fail|abort"):
         found = [line for line in lines if re.search(pattern, line, re.I)]
@@ -61,8 +61,8 @@ def message_of(lines):
 
 
 def rows_of(path):
-    """Returns the rows of a result by column, its head, and its warnings; nothing without a result. Warnings of single
-    rows lose their numbers."""
+    """Returns the rows of a result by column, its head, and its warnings, all empty without a result. Row numbers are
+    removed from warnings."""
     try:
         with Result(path) as result:
             rows = [dict(zip(result.header, cells)) for cells in result.rows()]
@@ -74,8 +74,8 @@ def rows_of(path):
 
 
 class Trials:
-    """Steps of a plan in their folder. `left_by`: the signal or BUDGET that ended the last launch without an outcome.
-    With a budget_s launches that would exceed it don't begin."""
+    """Steps of a plan in their folder. `left_by` is the signal or BUDGET that ended the last launch without an outcome.
+    Launches that would exceed budget_s are not started."""
 
     def __init__(self, path, limit_s, budget_s=None, is_new=False):
         self.folder = suite_folder.Folder(os.path.abspath(path), is_new)
@@ -84,7 +84,8 @@ class Trials:
         self._is_new = is_new
 
     def begin(self, made, used, options):
-        """Makes the folder, or resumes it. Failure if it has another plan. `options`: of launch_options.parsed."""
+        """Makes the folder or resumes it. Failure if it has a different plan. `options` are from
+        launch_options.parsed."""
         self.folder.check()
         self._is_new = self._is_new or not os.path.exists(self.folder.path)
         self.folder.make()
@@ -99,7 +100,7 @@ class Trials:
             self._seconds.append(seconds)
 
     def known(self, step):
-        """Returns (seconds, outcome) of a launch that was made; None otherwise."""
+        """Returns (seconds, outcome) of a finished launch, or None."""
         return self._outcomes.get((str(step.run), step.name))
 
     def names(self):
@@ -109,7 +110,7 @@ class Trials:
         return rows_of(self.folder.launch_file(step))
 
     def warnings(self):
-        """Returns warnings of launches' results: sentences, each with its number of launches."""
+        """Returns warnings in results as sentences, each with its number of launches."""
         records = set(self.folder.last_results())
         found = collections.Counter(text for run, name in records for text in set(rows_of(
             self.folder.launch_file(suite_plan.Step(run, name, name, "", 0, "")))[-1]))
@@ -124,8 +125,8 @@ class Trials:
         return sum(self._seconds) / len(self._seconds) if self._seconds else FIRST_S
 
     def launch(self, step):
-        """Runs a launch and records its outcome; False if a signal or the budget ended it. Failure if the program
-        refuses its options in the first launch; then a folder of this call is removed."""
+        """Runs a launch and records its outcome. False if a signal or the budget ended it. Failure if the program
+        refuses its options in the first launch; a folder that this call made is then removed."""
         left_s = math.inf if self.budget_s is None else self.budget_s - (time.monotonic() - self._begin_s)
         self._signals.look()
         self.left_by = self._signals.last.name if self._signals.last else BUDGET if left_s < self.usual_s else None

@@ -1,7 +1,7 @@
 """tune.sh: finds the best of the MPI library's algorithms for each operation and size, by a race of launches
 (algorithm_race), writes the library's own file (mpi_libraries), and proves it.
 
-The procedure depends on recorded launches only. So an interrupted one starts over without these launches.
+The procedure depends only on recorded launches, so an interrupted tuning starts over without repeating them.
 """
 
 import argparse
@@ -85,7 +85,7 @@ failed; 2 wrong usage.""", allow_abbrev=False)
 
 
 def chosen_contests(options, library):
-    """Returns the Contests of the options. UsageError without any."""
+    """Returns the Contests chosen by the options. UsageError if there are none."""
     asked = options.operations
     contests = mpi_libraries.given_contests(library, options.choices, tuple(asked))
     if contests and not any(contest.operations for contest in contests):

@@ -12,7 +12,7 @@ from commcost.words import bytes_text, counted, listed, size_text
 
 
 def head_value(head, key):
-    """Returns a value of a result's head; "" without one."""
+    """Returns a value of a result's head, or "" if there is none."""
     return next((line[len(key) + 4:] for line in head if line.startswith(f"# {key}: ")), "")
 
 
@@ -35,7 +35,7 @@ COLUMNS = (("operation", "key"), ("ranks", "key"), ("size_bytes", "key"), ("choi
 
 
 def write_evidence(path, tuning, race, proof, words, status):
-    """Writes evidence.tsv: a row for each cell. `status`: the exit status."""
+    """Writes evidence.tsv, with a row for each cell. `status` is the exit status."""
     table = Output("tune")
     choices = "; ".join(f"{contest.variable}={','.join(contest.choices)}" for contest in tuning.contests)
     table.begin(COLUMNS, [("mpi_library", head_value(tuning.heads, "mpi_library") or "NA"),
@@ -72,7 +72,7 @@ LEGEND = ("Columns: bytes. A number: a rule, and the time that it saves over the
 
 
 def matrix_of(race, proof, ranks, is_last):
-    """Returns the section of a number of ranks; the last one has the legend."""
+    """Returns the section of a number of ranks. The last one has the legend."""
     marks = {}
     for cell, decision in sorted(race.decisions.items()):
         if cell.ranks == ranks:
@@ -83,7 +83,7 @@ def matrix_of(race, proof, ranks, is_last):
 
 
 def rules_of(tuning, race, proof, rules):
-    """Returns a table of the rules: the gain in race and proof, of the size with the lowest gain."""
+    """Returns a table of the rules, with the gain in race and proof of the size that gains least."""
     columns = [Column("operation", "what"), Column("ranks", "", True), Column("sizes"), Column("choice"),
                Column("race", "", True), Column("proof", "", True)]
     rows = []
@@ -98,7 +98,7 @@ def rules_of(tuning, race, proof, rules):
 
 
 def reasons_of(race, proof):
-    """Yields a sentence for each reason why the library's own choice stays, with the cells."""
+    """Yields a sentence with the cells for each reason to keep the library's own choice."""
     by_reason = {}
     for cell, decision in sorted(race.decisions.items()):
         found = proof.decisions.get(cell)
@@ -138,7 +138,7 @@ def page_of(tuning, race, proof, rules, path):
 
 
 def write_all(tuning, race, proof, words, status):
-    """Writes the library's file, if there is a rule, its evidence and the page. Returns the page. `status`: the exit
+    """Writes the library's file, if there is a rule, its evidence and the page. Returns the page. `status` is the exit
     status."""
     held = {cell: race.decisions[cell].choice for cell, found in proof.decisions.items() if found.choice == FILE}
     rules, folder = tuning.rules(held), tuning.trials.folder.path
