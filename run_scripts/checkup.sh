@@ -1,4 +1,4 @@
 #!/bin/sh
-# Finds what is wrong with how MPI runs here, its cost, and the words to write. --help lists the options.
+# Finds problems of MPI on this system, their cost, and the remedies. --help lists the options.
 . "$(dirname -- "$0")/lib.sh"
 commcost checkup "$@"

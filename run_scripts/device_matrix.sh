@@ -1,4 +1,4 @@
 #!/bin/sh
-# Tries all operations with buffers on a GPU, each in a launch of its own. --help: its options.
+# Tries all operations with buffers on a GPU, each in a separate launch. --help lists the options.
 . "$(dirname -- "$0")/lib.sh"
 commcost device_matrix "$@"

@@ -1,8 +1,8 @@
-# Shell functions of the project's scripts. POSIX sh. Scripts in folders of the source tree get its top as COMMCOST_TOP;
-# other scripts set that before.
+# Shell functions of the project's scripts, in POSIX sh. Sets COMMCOST_TOP to the top of the source tree for scripts in
+# its folders; other scripts set it before.
 # shellcheck shell=sh
 
-# A closed stderr is no reason to end.
+# A closed stderr must not end the script.
 true >&2 || exec 2>/dev/null
 
 unset CDPATH # cd must not leave this tree
@@ -29,7 +29,7 @@ die() {
     exit 1
 }
 
-# Ends the script for wrong usage.
+# Ends the script with a message about wrong usage.
 misused() {
     complain "$@"
     exit 2
@@ -39,13 +39,13 @@ need_python() {
     command -v python3 >/dev/null 2>&1 || die "there is no python3: install it (Debian: python3)"
 }
 
-# commcost COMMAND [OPTION]...: continues as a command of run_scripts/commcost, which is written in Python.
+# commcost COMMAND [OPTION]...: replaces the shell by a command of run_scripts/commcost, which is written in Python.
 commcost() {
     need_python
     exec python3 "$COMMCOST_TOP/run_scripts/commcost" "$@"
 }
 
-# help_if_asked "$@": prints the comment at the script's top and ends it, for --help.
+# help_if_asked "$@": for --help, prints the comment at the script's top and ends the script.
 help_if_asked() {
     case ${1:-} in
     -h | --help)
@@ -55,7 +55,7 @@ help_if_asked() {
     esac
 }
 
-# Installs missing ones of these Debian packages. Does nothing without apt-get: the build will name them.
+# Installs those of the given Debian packages that are missing. Does nothing without apt-get: the build reports them.
 install_missing() {
     command -v apt-get >/dev/null 2>&1 || return 0
     missing=
@@ -72,8 +72,8 @@ install_missing() {
     apt_get install -y -q --no-install-recommends $missing
 }
 
-# apt_get WORD...: runs apt-get as root. sudo drops variables, so those of proxies are passed by name. Their values, which
-# may hold a password, aren't printed.
+# apt_get WORD...: runs apt-get as root. sudo drops variables, so proxy variables are passed as arguments. Their values,
+# which may contain a password, are not printed.
 apt_get() {
     echo "+ ${as_root:+$as_root }apt-get $*" >&2
     set -- apt-get "$@"
@@ -84,8 +84,8 @@ apt_get() {
     $as_root env DEBIAN_FRONTEND=noninteractive "$@"
 }
 
-# ranks_met LAUNCHER [FOLDER]: prints the ranks that each of two processes finds if the launcher starts them with the
-# library of $wrapper; nothing if that can't be tried. The folder comes before PATH.
+# ranks_met LAUNCHER [FOLDER]: starts two processes with the launcher and the library of $wrapper, and prints the
+# numbers of ranks that they find, or nothing on failure. FOLDER is put before PATH.
 ranks_met() (
     PATH=${2:+$2:}$PATH
     command -v "$1" >/dev/null 2>&1 || exit 0
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
     return MPI_Finalize();
 }
 END
-    # A word a line, maybe with blanks and *.
+    # One word per line, possibly with blanks and *.
     set -f
     IFS='
 '
@@ -113,9 +113,9 @@ END
     rm -rf "$scratch"
 )
 
-# Sets wrapper: $MPICC, else MPICH's by its own name (Debian's mpicc may be any library's), else mpicc. An MPICH built for
-# PMIx, as Ubuntu 24.04's (https://bugs.launchpad.net/bugs/2072338), has a launcher that starts each rank as a job of its
-# own: launcher is then one that speaks PMIx, else the library is Open MPI.
+# Sets wrapper to $MPICC, else mpicc.mpich (Debian's mpicc may belong to any library), else mpicc. The launcher of an
+# MPICH built for PMIx, as in Ubuntu 24.04 (https://bugs.launchpad.net/bugs/2072338), starts each rank as a separate
+# job. In this case sets launcher to one that supports PMIx, or else uses Open MPI.
 choose_mpi() {
     mpicc=${MPICC:-mpicc.mpich}
     [ -n "${MPICC:-}" ] || command -v mpicc.mpich >/dev/null 2>&1 || mpicc=mpicc
@@ -145,7 +145,7 @@ build_tree() {
     folder=$1
     shift
     choose_mpi
-    # Makes a folder of its own again for another MPI library. CMake refuses a user's folder.
+    # Recreates this function's own folder for a different MPI library. CMake refuses a user's folder.
     library="$wrapper $(readlink -f "$wrapper")"
     if [ -e "$folder/mpicc" ] && [ "$(cat "$folder/mpicc")" != "$library" ]; then
         run rm -rf "$folder"
@@ -159,7 +159,7 @@ build_tree() {
     run cmake --build "$folder" -j "$(getconf _NPROCESSORS_ONLN)"
 }
 
-# launch_words BUILD_FOLDER: prints the words that start a sweep's job, a line each: those of $LAUNCH, else the suite's
+# launch_words BUILD_FOLDER: prints the words that start a sweep's job, one per line: those of $LAUNCH, else the suite's
 # (run_scripts/commcost/suite/launchers.py).
 launch_words() {
     # shellcheck disable=SC2086  # a list of words
@@ -169,8 +169,8 @@ launch_words() {
     echo "$words"
 }
 
-# passing_signals COMMAND...: runs it and passes signals on, SIGINT as SIGTERM (background processes ignore SIGINT).
-# Returns its exit status. signalled: the name of the last signal, or empty.
+# passing_signals COMMAND...: runs a command and forwards signals, SIGINT as SIGTERM (background processes ignore
+# SIGINT). Returns its exit status. Sets signalled to the name of the last signal, or to nothing.
 # shellcheck disable=SC2034 # signalled is for the caller
 passing_signals() {
     signalled=
@@ -182,7 +182,7 @@ passing_signals() {
     while :; do
         passed_status=0
         wait "$passed_to" || passed_status=$?
-        # A signal interrupts the wait only.
+        # A signal only interrupts `wait`.
         [ "$passed_status" -gt 128 ] || break
         kill -0 "$passed_to" 2>/dev/null || break
     done

@@ -29,7 +29,7 @@ launch=$(launch_words "$(dirname "$program")/..")
 } >&2
 IFS='
 '
-# shellcheck disable=SC2086  # a word a line
+# shellcheck disable=SC2086 # one word per line
 set -- $launch "$program" --msgsize=0,2:4M "$@"
 unset IFS
 status=0

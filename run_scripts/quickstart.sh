@@ -39,7 +39,7 @@ case $results in
 *) results=$PWD/$results ;;
 esac
 if [ "$where" = --output ]; then
-    # A resumed folder has these options.
+    # A resumed folder already has these options.
     measured=${measured:---essentials}
     ranks=${ranks:-${RANKS:-}}
 elif [ ! -s "$results/suite/options" ]; then
@@ -57,7 +57,7 @@ fi
 need_python
 build_tree "$build" -DBUILD_TESTING=OFF >"$build.log" || die "the build failed: see above, and $build.log"
 
-# Two calls in one second get different folders.
+# Two calls in the same second get different folders.
 if [ -z "$results" ]; then
     mkdir -p "$COMMCOST_TOP/results"
     begun=$COMMCOST_TOP/results/$(date +%Y-%m-%d_%H%M%S)
@@ -70,7 +70,7 @@ if [ -z "$results" ]; then
     done
 fi
 
-# The check-up without experiments: about three seconds. The scorecard names its findings.
+# The check-up without experiments takes about three seconds. The scorecard reports its findings.
 if [ -x "$build/checkup/checkup" ] && mkdir -p "$results" && ! [ -e "$results/checkup.txt" ]; then
     status=0
     checked=$("$COMMCOST_TOP/run_scripts/checkup.sh" --build="$build" ${ranks:+"--ranks=$ranks"} --seconds=0 \

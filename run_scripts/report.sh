@@ -1,4 +1,4 @@
 #!/bin/sh
-# Makes one HTML page of results, with scorecard, pictures and tables. --help: its options.
+# Makes one HTML page of results, with scorecard, pictures and tables. --help lists the options.
 . "$(dirname -- "$0")/lib.sh"
 commcost report "$@"

@@ -1,4 +1,4 @@
 #!/bin/sh
-# Writes the report of results as Markdown. --help: its options.
+# Writes the report of results as Markdown. --help lists the options.
 . "$(dirname -- "$0")/lib.sh"
 commcost report_text "$@"

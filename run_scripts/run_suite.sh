@@ -1,4 +1,4 @@
 #!/bin/sh
-# Runs the benchmarks several times, one after the other, and merges the results. --help: its options.
+# Runs the benchmarks several times, one after the other, and merges the results. --help lists the options.
 . "$(dirname -- "$0")/lib.sh"
 commcost suite "$@"

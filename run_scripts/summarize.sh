@@ -1,4 +1,4 @@
 #!/bin/sh
-# Prints one table of all launches of all benchmarks, for spreadsheets. --help: its options.
+# Prints one table of all launches of all benchmarks, for spreadsheets. --help lists the options.
 . "$(dirname -- "$0")/lib.sh"
 commcost summarize "$@"

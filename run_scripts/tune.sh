@@ -1,4 +1,4 @@
 #!/bin/sh
-# Finds the MPI library's best algorithms and writes its own tuning file. --help: its options.
+# Finds the MPI library's best algorithms and writes its own tuning file. --help lists the options.
 . "$(dirname -- "$0")/lib.sh"
 commcost tune "$@"

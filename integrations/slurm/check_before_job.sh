@@ -1,12 +1,12 @@
 #!/bin/bash
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=4
-# Checks MPI on the nodes of a Slurm job before the application starts. A job that MPI can't start goes back to the queue.
+# Checks MPI on the nodes of a Slurm job before the application starts. A job that MPI can't start is requeued and held.
 #
 #   COMMCOST=/opt/commcost sbatch check_before_job.sh ./application INPUT
-#
-# COMMCOST: the folder with run_scripts and build. With srun, ranks write to the job's folder, which all nodes must see.
-# The check-up takes about five seconds (--seconds=0: facts and messages, no remedies tried).
+# COMMCOST is the folder with run_scripts and build. With srun, ranks write to the job's folder, which must be visible
+# on all nodes. The check-up takes about five seconds (--seconds=0 reads facts and measures messages, but tries no
+# remedies).
 set -u
 
 findings=checkup-${SLURM_JOB_ID:?use sbatch}.tsv

@@ -23,7 +23,7 @@ if [ -z "${SLURM_JOB_ID:-}" ]; then
     help_if_asked "$@"
     misused "this is no Slurm job: submit it with sbatch (see --help)"
 fi
-# Slurm runs a copy of this file. Its path and words stand in one line, either may have blanks.
+# Slurm runs a copy of this file. The original path and its arguments share a line, and both may have blanks.
 if [ -z "${COMMCOST_TOP:-}" ]; then
     script=$(scontrol show job --oneliner "$SLURM_JOB_ID" |
         sed -n 's/.* Command=\(.*\) WorkDir=.*/\1/p')
@@ -48,7 +48,7 @@ status=0
 passing_signals sh "$COMMCOST_TOP/run_scripts/run_suite.sh" --output="$results" "$@" ||
     status=$?
 
-# Not requeued if no launch fits into the job's time.
+# Requeued only if some launch fits into the job's time.
 if [ "$status" -eq 3 ]; then
     if [ "$(finished)" -gt "$before" ]; then
         run scontrol requeue "$SLURM_JOB_ID"

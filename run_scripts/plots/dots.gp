@@ -1,4 +1,4 @@
-# Rows of dots with intervals, a panel below the other.
+# Rows of dots with intervals, in panels from top to bottom.
 load tables.'.set'
 data = tables.'.tsv'
 width = 640
@@ -43,7 +43,7 @@ do for [p = 1:panels] {
     do for [i = 2:levels] { set arrow 200 + i from first level[i], graph 0 to first level[i], graph 1 nohead back linewidth 1 dashtype (4,4) linecolor rgb faint }
     has_new = new_block[p] >= 0
     has_base = base_block[p] >= 0
-    # gnuplot looks at the first of a loop even where there is none
+    # gnuplot evaluates the first element of a loop even if there is none
     new_at = has_new ? new_block[p] : 0
     base_at = has_base ? base_block[p] : 0
     plot \

@@ -1,5 +1,5 @@
-# One panel of lines over sizes. `table` names the data that plot.sh made; `panel_top` and
-# `panel_bottom` are pixels from the top. Only the last panel, `is_last`, has sizes below it.
+# One panel of lines over sizes. `table` names the data from plot.sh; `panel_top` and `panel_bottom` are pixels from the
+# top. Sizes are shown only below the last panel (`is_last`).
 
 load table.'.set'
 data = table.'.tsv'
@@ -19,7 +19,7 @@ set ylabel axis_title textcolor rgb ink
 set xlabel (is_last ? x_title : '') offset 0,(format eq 'svg' ? 0.6 : 0.1) textcolor rgb ink
 if (is_last) { eval size_tics } else { eval bare_tics }
 
-# Values off the axis, and of 0 or less on a logarithmic axis, are triangles at its end.
+# Values off the axis, and values of 0 or less on a logarithmic axis, are triangles at its end.
 clipped(y) = y < y_from ? y_from : y > y_to ? y_to : y
 at_x(x) = x == 0 ? x_zero : x
 inside(y) = y < y_from || y > y_to ? NaN : y
@@ -44,6 +44,6 @@ plot \
     for [k = 1:new_lines] data index new_block[k] using (at_x($4)):(low_end($5)) with points pointtype 10 pointsize 1 * dot linecolor rgb colour[new_series[k]], \
     for [k = 1:new_lines] data index new_block[k] using (at_x($4)):(high_end($5)) with points pointtype 8 pointsize 1 * dot linecolor rgb colour[new_series[k]]
 
-# Head and foot are drawn with the first panel only.
+# Head and foot are drawn only with the first panel.
 unset label
 unset arrow

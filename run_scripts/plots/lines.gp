@@ -1,4 +1,4 @@
-# Lines over sizes, a panel for each of `tables`, one below the other.
+# Lines over sizes, with a panel for each of `tables` from top to bottom.
 width = 640
 panel_height = words(tables) > 1 ? 230 : 380
 height = body + words(tables) * (panel_height + 22) + 40

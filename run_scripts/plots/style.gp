@@ -1,7 +1,7 @@
-# Shared settings of all pictures. Before loading it, a picture sets `width` and `height` (pixels, without the
-# foot; the head takes `body` of them), and `row_height` if it has rows of points; plot.sh sets `format`,
-# `output`, `folder` (of these files), `title_text`, `tables` (the names of its data, with spaces) and the
-# results' names: `names` (1 or 2), new_name, base_name.
+# Settings shared by all pictures. Before loading this file, a picture sets `width` and `height` (in pixels, without the
+# foot; the head takes `body` of them), and `row_height` if it has rows of points. plot.sh sets `format`, `output`,
+# `folder` (of these files), `title_text`, `tables` (names of its data, separated by spaces) and the results' names:
+# `names` (1 or 2), new_name, base_name.
 
 set encoding utf8
 ink = '#222222'
@@ -48,7 +48,7 @@ launches(n) = n > 1 ? sprintf(', %d launches', n) : ', one launch'
 new_name = new_name.launches(new_launches)
 if (names == 2) { base_name = base_name.launches(base_launches) }
 
-# Sizes of points, and of text: points are 4/3 pixels in a PNG file.
+# Sizes of dots and of text: a point is 4/3 pixels in a PNG file.
 dot = format eq 'svg' ? 0.75 : 1
 small = format eq 'svg' ? ',12' : ',9'
 medium = format eq 'svg' ? ',13' : ',9.75'
@@ -60,15 +60,15 @@ if (format eq 'svg') {
 }
 set output output
 
-# A colour on its way to white, for the base's line.
+# Mixes a colour with white, for the base's line.
 paler(part) = (3 * part + 2 * 255) / 5
 tint(rgb) = 0x010000 * paler(rgb / 65536) + 0x0100 * paler(rgb / 256 % 256) + paler(rgb % 256)
 
-# From pixels, counted from the left and the top, to the picture's coordinates.
+# Convert pixels, counted from the left and the top, to the picture's coordinates.
 across(px) = px / (1.0 * width)
 down(px) = 1 - px / (1.0 * height)
 
-# The head: title, and a line for each result with how it is drawn.
+# The head: title, and a legend line for each result.
 set label 1 title_text at screen across(14), screen down(22) left textcolor rgb ink font large
 if (names == 1) {
     set label 2 new_name at screen across(14), screen down(46) left textcolor rgb faint

@@ -1,8 +1,8 @@
 """Titles and headings of each benchmark.
 
-A file's kind is its benchmark, except for overlap: `overlap` is of the size that takes the cutoff time,
-`overlap_COLLECTIVE_sweep` of many sizes. Results define keys, quantities and, by name, units (unit_of). benchmarks.ini
-defines headings, and the columns that a page shows.
+A file's kind is its benchmark, except for overlap: `overlap` has the size that takes the cutoff time,
+`overlap_COLLECTIVE_sweep` many sizes. Results define keys, quantities and, by name, units (unit_of). benchmarks.ini
+defines headings and the columns shown on a page.
 """
 
 import configparser
@@ -13,15 +13,15 @@ import typing
 from commcost.system import SCRIPTS
 
 _SUFFIXES = {"ns": "ns", "us": "us", "s": "s", "bytes": "bytes", "pct": "%", "mbs": "MB/s"}
-# Keys of any benchmark: what a suite varied; with --memory and --buffers=new where buffers lie.
+# Keys of any benchmark: a suite's setting; with --memory and --buffers=new the location of buffers.
 SETTING = "setting"
 FIRST_KEYS = (SETTING, "memory", "buffers")
-USUAL = {"memory": ("NA", "host"), "buffers": ("NA", "reused")}  # values of programs without these options
-FOREIGN = "(osu|smb)_[a-z0-9_]+|imb"  # how other programs' benchmarks are called (foreign_outputs.py)
+USUAL = {"memory": ("NA", "host"), "buffers": ("NA", "reused")}  # values without these options
+FOREIGN = "(osu|smb)_[a-z0-9_]+|imb"  # names of other programs' benchmarks (foreign_outputs.py)
 
 
 def unit_of(quantity):
-    """Returns the unit of a column, by its name; "" if unknown."""
+    """Returns the unit of a column from its name, or "" if unknown."""
     if quantity in ("overhead", "elements"):
         return {"overhead": "us", "elements": "elements"}[quantity]
     if quantity.endswith(("_per_s", "(%)")):
@@ -31,7 +31,7 @@ def unit_of(quantity):
 
 def ends_of(quantity):
     """Returns the columns of a quantity's interval: NAME_lo_UNIT and NAME_hi_UNIT."""
-    # mpi_overhead's columns lack a unit, those of their intervals have one.
+    # Columns of mpi_overhead have no unit, their intervals have one.
     with_unit = {"overhead": "overhead_us", "avail(%)": "avail_pct"}.get(quantity, quantity)
     return [re.sub("_(per_s|[a-z]+)$", rf"_{end}_\1", with_unit) for end in ("lo", "hi")]
 
@@ -41,13 +41,13 @@ def is_foreign(benchmark):
 
 
 def kind_of(result, first):
-    """Returns the kind of a Result by its benchmark and its first row; None if no benchmark has that name."""
+    """Returns the kind of a Result from its benchmark and its first row, or None if no benchmark has that name."""
     name, header = result.benchmark, result.header
     if is_foreign(name):
         BENCHMARKS[name] = foreign_entry(name, result, BENCHMARKS.get(name))
     if "collective" in header and "model" in header and first:
         collective = re.sub("[^A-Za-z0-9_]", "_", first["collective"])
-        # Rows of the other model have no key size_bytes: the program finds the size.
+        # Rows of the other model have no key size_bytes, since the program finds the size.
         is_sweep = first["model"] == "data" and first.get("size_bytes") != "0"
         return f"overlap_{collective}_sweep" if is_sweep else "overlap"
     return name if name in BENCHMARKS else None
@@ -67,15 +67,15 @@ def is_overlap(kind):
 
 
 def headings_of(kind, keys):
-    """Returns the headings of the columns that name a kind's rows: those of FIRST_KEYS, of keys without a heading, and
-    of benchmarks.ini."""
+    """Returns the headings of the columns that name a kind's rows: FIRST_KEYS, keys without a heading, and those of
+    benchmarks.ini."""
     entry = entry_of(kind)
     others = [name for name in keys if name not in (*entry.names, *entry.hidden, *FIRST_KEYS)]
     return {**{name: name for name in (*filter(keys.__contains__, FIRST_KEYS), *others)}, **entry.names}
 
 
 class Value(typing.NamedTuple):
-    """A column of a table: with its interval if it has a range; an optional one is omitted if it has no values."""
+    """A column of a table, with its interval if it has a range. Optional columns are omitted if they have no values."""
 
     column: str
     heading: str
@@ -84,8 +84,8 @@ class Value(typing.NamedTuple):
 
 
 class Benchmark(typing.NamedTuple):
-    """A benchmark in reports. `names` and `words` are headings by column: of a row's name, and of cells with words.
-    `program` names another program's benchmark."""
+    """A benchmark in reports. `names` and `words` are headings by column, for a row's name and for cells with words.
+    `program` is the name of another program's benchmark."""
 
     kind: str
     heading: str
@@ -94,24 +94,24 @@ class Benchmark(typing.NamedTuple):
     values: tuple
     words: dict = {}
     program: str = ""
-    hidden: tuple = ()  # keys that aren't shown
+    hidden: tuple = ()  # keys not shown
 
 
 def columns(text):
-    """Returns headings by column, of a text like `a, b = heading`: a's heading is its name."""
+    """Parses headings by column from a text like `a, b = heading`, in which the heading of a is its name."""
     pairs = [part.partition("=") for part in text.replace("\n", " ").split(",")]
     return {column.strip(): heading.strip() or column.strip() for column, _, heading in pairs}
 
 
 def values(text):
-    """Returns the Values of such a text: + behind a name means a range, ? optional."""
+    """Parses Values from such a text, in which + after a name means a range, ? optional."""
     return tuple(Value(marked.rstrip("+?"), heading, "+" in marked, "?" in marked)
                  for marked, heading in columns(text).items())
 
 
 def foreign_entry(name, result, before):
-    """Returns the Benchmark of another program by a result's columns, and those of the entry before: files of one
-    program may have different columns."""
+    """Returns the Benchmark of another program, with a result's columns and those of the entry `before`, since files of
+    one program may have different columns."""
     names = {column: column for column in result.keys}
     shown = tuple(Value(column, column, optional=True) for _, column, _ in result.quantities())
     if before is not None:

@@ -1,4 +1,4 @@
-"""Facts of a job: a model of what `checkup` and `checkup --facts` print."""
+"""Facts of a job, as printed by `checkup` and `checkup --facts`."""
 
 import re
 import typing
@@ -9,30 +9,30 @@ from commcost.words import is_number
 
 
 class Rank(typing.NamedTuple):
-    """The facts of a rank: the values of each name, in the order of the program."""
+    """The facts of a rank: values by name, in the program's order."""
 
     number: int
     values: dict
 
     def text(self, name, default=""):
-        """The first value of a fact."""
+        """Returns the first value of a fact."""
         return self.values.get(name, [default])[0]
 
     def number_of(self, name):
-        """The first value of a fact as a number; None if there is none."""
+        """Returns the first value of a fact as a number, or None if there is none."""
         text = self.text(name)
         return float(text) if is_number(text) else None
 
 
 class Facts(typing.NamedTuple):
-    """The facts of all ranks that were seen, and the measurements."""
+    """The facts of all ranks seen, and the measurements."""
 
     ranks: list
-    measured: dict  # fact: (Measured, unit)
+    measured: dict  # by fact: (Measured, unit)
 
     @property
     def nodes(self):
-        """The ranks of each node, by the node's name."""
+        """Returns the ranks of each node, by the node's name."""
         found = {}
         for rank in self.ranks:
             found.setdefault(rank.text("node") or rank.text("host"), []).append(rank)
@@ -49,7 +49,7 @@ class Facts(typing.NamedTuple):
 
 
 def facts_of_result(path):
-    """Reads the Facts that the program wrote. ResultError if it is no whole result."""
+    """Reads the Facts in a result. ResultError if it isn't a complete result."""
     ranks, measured = {}, {}
     with Result(path) as result:
         for cells in result.rows():
@@ -68,8 +68,9 @@ def is_measurement(row):
     return row["unit"] in ("us", "MB/s")
 
 
-# The facts that may explain a change between two launches: first those of checks. A fact of an interface, adapter or
-# frequency policy has its name in between. Others differ between any two jobs, or are in the metadata of programs.
+# Facts that may explain a change between two launches, those of checks first. Facts of an interface, adapter or
+# frequency policy have its name in the middle. Other facts differ between any two jobs, or are in the metadata of
+# programs.
 EXPLAINING = tuple("""
     cpu_quota neighbour_memory seccomp_mode ptrace_scope shm_bytes memlock_bytes clock.source frequency.governor
     interface.rate interface.mtu interface.state adapter.rate adapter.state
@@ -78,7 +79,7 @@ EXPLAINING = tuple("""
 
 def shared_values(facts):
     """Returns (name, values of all ranks) of the facts that may explain a change between launches, in the order of
-    EXPLAINING. Of interfaces only those with a device."""
+    EXPLAINING. Ignores interfaces without a device."""
     found = {}
     for rank in facts.ranks:
         for name, values in rank.values.items():
@@ -87,14 +88,14 @@ def shared_values(facts):
             is_virtual = group == "interface" and rank.text(name[:-len(last)] + "kind") != "physical"
             if family not in EXPLAINING or is_virtual:
                 continue
-            # All processors in one line.
+            # All processors share one line.
             shown = family if group == "frequency" else name
             found.setdefault((EXPLAINING.index(family), shown), {}).update(dict.fromkeys(values))
     return [(name, ", ".join(values)) for (_, name), values in sorted(found.items())]
 
 
 def facts_of_texts(texts):
-    """Reads the facts that processes printed with --facts, a text each; their order is their rank."""
+    """Reads the facts that processes printed with --facts, one text per rank, in rank order."""
     ranks = []
     for number, text in enumerate(texts):
         values = {}

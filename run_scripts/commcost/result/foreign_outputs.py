@@ -1,39 +1,39 @@
 """Outputs of other benchmarks as results: OSU Micro-Benchmarks (5 to 7), Intel MPI Benchmarks, and Sandia's msgrate and
-mpi_overhead. So an archive of old runs can be compared and drawn.
+mpi_overhead. With them old runs can be compared and drawn.
 
-Their methods differ from ours, so their benchmarks have names of their own (osu_..., imb, smb_...), and are compared
-with themselves only. Blocking collectives have the keys of our `collective`, operation and bytes of a block.
+Their methods differ from ours, so their benchmarks have separate names (osu_..., imb, smb_...), and are compared only
+with themselves. Blocking collectives have the keys of our `collective`, operation and bytes of a block.
 """
 
 import re
 
 from commcost.words import number_text
 
-HEAD = 1 << 20  # bytes, in which a file shows what it is
-# Columns that aren't compared: those that depend on the amount of work, and ends of ranges.
+HEAD = 1 << 20  # bytes that must identify a file
+# Columns that are not compared: those that depend on the amount of work, and ends of ranges.
 _INFO = re.compile("min|max|compute|overall|ovrl|init|test|wait|cpu|iterations|repetitions|defects|valid|p[0-9]+_tail")
 _NUMBER = r"-?[0-9]+(?:\.[0-9]*)?(?:[eE][-+]?[0-9]+)?"
 _WHOLE = "[0-9]{1,18}"
-# Labels of launchers before each line: [1,0]<stdout>:, [0] and 0: with a blank.
+# Launchers' labels before each line: [1,0]<stdout>:, [0] and 0: with a blank.
 _LABEL = r"\[[^\]\s]*[0-9]\](?:<std(?:out|err)>)?:? ?|[0-9]+: "
-# Metadata of ours: no setting of another program gets such a name.
+# Names of our metadata, which settings of other programs must not get.
 _OURS = ("benchmark", "columns", "schema", "run", "status", "program", "note", "warning", "end")
 
 
 class ForeignError(Exception):
-    """An error in such an output: one line, without the file's name."""
+    """An error in another program's output: one line, without the file's name."""
 
     def __init__(self, text, number=None):
         super().__init__(text if number is None else f"line {number}: {text}")
 
 
 def is_foreign(head):
-    """True if a file with these first bytes is a known output."""
+    """True if a file that begins with these bytes is a known output."""
     return _title_of(head.decode("utf-8", "replace")) is not None
 
 
 def translated(text):
-    """Returns an output as a result in our own form. ForeignError if it is broken."""
+    """Converts an output to our format. ForeignError if it is broken."""
     title = _title_of(text)
     output = _READERS[title.lastgroup]()
     label = f"(?:{_LABEL})?" if title.group("label") else ""
@@ -54,7 +54,7 @@ _NAMES = {"mbs": "rate_mbs", "latency_us": "avg_latency_us",  # its name since O
 
 
 def _word(text):
-    """Returns a text as a name: small letters, digits and _."""
+    """Converts a text to a name of lower-case letters, digits and _."""
     return re.sub("[^a-z0-9]+", "_", text.lower()).strip("_")
 
 
@@ -78,7 +78,7 @@ _OPERATIONS = {"broadcast": "bcast", "all_to_all_personalized_exchange": "alltoa
                    "reduce_scatter reduce_scatter_block scatter scatterv").split()}}
 
 
-# Words of OSU's titles for tests on a device.
+# Words in OSU's titles of tests on a device.
 _DEVICES = "cuda|managed|openacc|rocm|sycl"
 
 
@@ -88,14 +88,14 @@ def _looks_like_row(line):
 
 
 class _Output:
-    """Rows, each key once. A setting that all rows share becomes metadata, any other a key."""
+    """Rows with unique keys. A setting common to all rows becomes metadata, any other one a key."""
 
-    keys = ()  # columns that a result always has
+    keys = ()  # columns that are always present
     name = program = None
 
     def __init__(self):
         self.remarks = []  # "note: ..." and "warning: ..."
-        self.columns = []  # names and roles of the table in hand
+        self.columns = []  # names and roles in the current table
         self._titled, self._settings, self._rows, self._roles = False, {}, {}, {}
 
     def begin(self, number, name, program):
@@ -108,8 +108,7 @@ class _Output:
             self._settings = {**self._settings, _word(name): value}
 
     def cells(self, number, line):
-        """Returns a line of the current table as (name, role, cell). Keys are whole numbers, other
-        cells are numbers."""
+        """Splits a line of the current table into (name, role, cell). Keys are integers, other cells are numbers."""
         row = [(name, role, cell) for (name, role), cell in zip(self.columns, line.split())]
         if not len(self.columns) == len(row) == len(line.split()) or not all(
                 re.fullmatch("[A-Za-z-]+" if name == "validation" else _WHOLE if role == "key" else _NUMBER, cell)
@@ -151,8 +150,8 @@ class _Output:
 
 
 class _Osu(_Output):
-    """OSU Micro-Benchmarks: a title, settings, headings and rows. Several data types repeat the headings; with several
-    windows their numbers are the headings."""
+    """OSU Micro-Benchmarks: a title, settings, headings and rows. Headings are repeated for each data type. With
+    several windows, headings are their numbers."""
 
     title = r"#? ?(?:OSU|OMB)(-\w+)? (\S.* Test)(?: v([0-9]\S*))?\s*$"
     keys = ("size_bytes",)
@@ -164,7 +163,7 @@ class _Osu(_Output):
         if found or self.name and re.match(r"# ?\S.* Test v[0-9]\S*$", line):
             suffix, title, version = found.groups("") if found else ("", "", "")
             name = _word(suffix + " " + re.sub("^mpi[-_ ]?| test$", "", title.lower()))
-            # A prefix may name a device. Non-blocking and neighbourhood collectives are other operations.
+            # A prefix may name a device. Non-blocking and neighbourhood collectives are different operations.
             found = re.fullmatch(rf"((?!non_|neighborhood_)[a-z]+_)??({'|'.join(_OPERATIONS)})_latency", name)
             self._operation = _OPERATIONS[found.group(2)] if found else None
             name = f"{found.group(1) or ''}collective" if found else name
@@ -181,7 +180,7 @@ class _Osu(_Output):
             self._take_row(number, line)
 
     def _headings(self, line):
-        """Returns the columns that a line names; none if it is no heading."""
+        """Returns the columns that a line names, or none if it isn't a heading."""
         names = re.split(r"\s{2,}|(?<=\))\s+|\s+(?=P[0-9]+ Tail )", line.strip("# \t"))
         if self._settings.get("window_size") == "varied" and re.match(r"#(?:\s+[0-9]+)+$", line):
             return [("size_bytes", "key"), *((name, "window") for name in line[1:].split())]
@@ -191,8 +190,8 @@ class _Osu(_Output):
         return []
 
     def _take_comment(self, line):
-        # Buffers of point-to-point tests, memory of ranks of one-sided ones: HOST (H), DEVICE (D), MANAGED (M). The
-        # sender's or origin's comes first, as in our --memory=device:host.
+        # Buffers of point-to-point tests or memory of one-sided tests: HOST (H), DEVICE (D), MANAGED (M). The sender or
+        # origin comes first, as in our --memory=device:host.
         places = re.findall(r"(?:Buffer|Memory) on (\S+(?: \S+)*?)(?: \(\w+\))?(?= and |\.?$)", line)
         found = [("memory", ":".join(map(_word, places)))] if places else []
         found += re.findall(r"^# (Number of [A-Za-z ]+): ([0-9]+)", line)
@@ -212,19 +211,19 @@ class _Osu(_Output):
             self.add(number, row if self._operation is None else self._collective_row(row))
 
     def _collective_row(self, row):
-        """Returns the row with our keys. Sizes of reduce_scatter are the sum of all blocks, whose number is unknown:
-        they keep their own name."""
+        """Returns the row with our keys. Sizes of reduce_scatter are the sum of an unknown number of blocks, so they
+        keep their name."""
         is_total = self._operation.startswith("reduce_scatter")
         return [("operation", "key", self._operation), *(
             ("total_bytes", *cell) if is_total and name == "size_bytes" else (name, *cell) for name, *cell in row)]
 
 
 class _Imb(_Output):
-    """Intel MPI Benchmarks: many tables a file, each with its test and processes."""
+    """Intel MPI Benchmarks: many tables per file, each with its test and processes."""
 
     title = r"#[ \t]*Intel ?\(R\) MPI Benchmark[^,\n]*,"
-    # The beginning of a table in an output without title: the test and, on the next line, its processes. Headings alone
-    # don't identify the program.
+    # Start of a table in an output without a title: the test and, on the next line, its processes. Headings alone don't
+    # identify the program.
     of_a_test = (rf"#[ \t]*Benchmarking[ \t]+\S[^\n]*\n(?:{_LABEL})?"
                  r"#[ \t]*\(? *(?:#?processes = [0-9]|[0-9]+ groups of [0-9])")
     headings = r"[ \t]*(?:Group +)?#(?:bytes|repetitions) "
@@ -237,7 +236,7 @@ class _Imb(_Output):
     _PLACES = (("groups", rf"#\s*\( *({_WHOLE}) groups of"), ("threads", rf"#.*processes = .*threads: ({_WHOLE})"),
                ("processes", rf"#\s*\(? *(?:[0-9]+ groups of|#?processes =) ({_WHOLE})\b"))
     _place = {"test": "NA", "processes": "NA"}
-    _calls = False  # whether the next comment is the calling sequence
+    _calls = False  # True if the next comment is the calling sequence
     _year = 0       # of the version, from 2018 on
 
     def take(self, number, line):
@@ -259,7 +258,7 @@ class _Imb(_Output):
                 self.add(number, place + self._collective_row(self.cells(number, line)))
 
     def _collective_row(self, row):
-        """Returns the row with our operation, or NA. Up to 2018 sizes of Reduce_scatter are the sum of all blocks."""
+        """Returns the row with our operation or NA. Up to 2018, sizes of Reduce_scatter are the sum of all blocks."""
         operation, processes = _OPERATIONS.get(self._place["test"].lower(), "NA"), self._place["processes"]
         if operation == "reduce_scatter" and self._year < 2019 and re.fullmatch("0*[1-9][0-9]*", processes):
             row = [(name, role, number_text(int(cell) / int(processes)) if name == "size_bytes" else cell)
@@ -286,11 +285,11 @@ class _Imb(_Output):
 
 
 class _Msgrate(_Output):
-    """Sandia's msgrate: lines `name: value` of settings and four rates; with -o a line of seven settings and four
+    """Sandia's msgrate: lines `name: value` of settings and four rates, or with -o a line of seven settings and four
     rates."""
 
     title = r"job size: +[0-9]+\s*$"
-    whole = r"(?:[0-9]+ ){7}(?:[0-9]+\.[0-9]+ ?){4}\s*$"  # a launch
+    whole = r"(?:[0-9]+ ){7}(?:[0-9]+\.[0-9]+ ?){4}\s*$"  # one launch
     settings = ("job_size", "npeers", "niters", "nmsgs", "nbytes", "cache_size", "ppn")
     patterns = ("single direction", "pair-based", "pre-post", "all-start")
     name, program = "smb_msgrate", "Sandia Micro-Benchmarks"
@@ -320,7 +319,7 @@ class _Msgrate(_Output):
 
 
 class _Overhead(_Output):
-    """Sandia's mpi_overhead: a line a size. Further lines of -v don't count."""
+    """Sandia's mpi_overhead: one line per size. Further lines of -v are ignored."""
 
     title = r"msgsize iterations +iter_t +work_t +overhead +base_t"
     name, program = "smb_mpi_overhead", "Sandia Micro-Benchmarks"
@@ -345,7 +344,7 @@ _TITLES = "|".join(f"(?P<{name}>{pattern})" for name, pattern in (
 
 
 def _title_of(text):
-    """Finds the first line that identifies a program: a match whose last group is its name; None without one."""
-    if re.search(r"(?m)^# columns: \S+=", text):  # a result of ours
+    """Finds the first line that identifies a program. Returns a match whose last group is the name, or None."""
+    if re.search(r"(?m)^# columns: \S+=", text):  # one of our results
         return None
     return re.search(f"(?m)^\ufeff?(?P<label>{_LABEL})?(?:{_TITLES})", text)

@@ -1,6 +1,7 @@
 """Numbers with an interval, and arithmetic with them.
 
-From six launches on, the interval is over launches (order statistics, rank_test). With fewer launches nothing is sure.
+With six or more launches the interval is over launches (order statistics, rank_test). With fewer launches nothing is
+sure.
 """
 
 import typing
@@ -11,16 +12,16 @@ from commcost.words import is_number
 
 LAUNCHES_ENOUGH = 6
 CONFIDENCE = 0.95
-THRESHOLD_PCT = 2.0  # smaller savings make no difference; results of overlap_* have their own
-# Many rows are judged. So the distance between interval and limit must be this share of the distance between the median
-# and the interval's near end. If the median is the limit, 2 to 5 of 1,000 rows are then called above it (simulated, 6
-# to 20 independent launches: normal, uniform, exponential, lognormal), and 16 if half of six launches run in a second
-# state of the machine.
+THRESHOLD_PCT = 2.0  # smaller savings don't matter; results of overlap_* have their own threshold
+# Many rows are judged, so the distance between interval and limit must be at least this share of the distance between
+# the median and the interval's near end. If the true median is the limit, 2 to 5 of 1,000 rows are then judged above it
+# (simulated with 6 to 20 independent launches: normal, uniform, exponential, lognormal), and 16 if half of six launches
+# run in a second state of the machine.
 BESIDE_LIMIT = 0.75
 
 
 class Measured(typing.NamedTuple):
-    """A value with its interval; without an interval nothing is sure."""
+    """A value with its interval. Without an interval nothing is sure."""
 
     value: float
     low: typing.Optional[float]
@@ -49,8 +50,8 @@ def measured(row, column):
 
 
 def launch_median(values):
-    """Returns the median over launches with its interval: below LAUNCHES_ENOUGH the range, of one launch none. None
-    without values."""
+    """Returns the median over launches with its interval: the range if there are fewer than LAUNCHES_ENOUGH, no
+    interval for one launch. None without values."""
     if not values:
         return None
     ends = (rank_test.median_interval(values, CONFIDENCE) if len(values) >= LAUNCHES_ENOUGH else
@@ -76,7 +77,7 @@ def is_below(value, limit):
 
 
 class Span(typing.NamedTuple):
-    """A value from low to high. Results of arithmetic have the widest possible ends."""
+    """A value from low to high. Arithmetic yields the widest possible ends."""
 
     value: float
     low: float
@@ -89,15 +90,15 @@ class Span(typing.NamedTuple):
         return Span(self.value - other.value, self.low - other.high, self.high - other.low)
 
     def times(self, factor):
-        """Multiplies by a number of 0 or more."""
+        """Multiplies by a non-negative number."""
         return Span(self.value * factor, self.low * factor, self.high * factor)
 
     def over(self, other):
-        """Divides by numbers above 0."""
+        """Divides by positive numbers."""
         return Span(self.value / other.value, self.low / other.high, self.high / other.low)
 
     def part(self, share):
-        """Multiplies by a Span of numbers of 0 or more."""
+        """Multiplies by a Span of non-negative numbers."""
         return Span(self.value * share.value, self.low * share.low, self.high * share.high)
 
     def wider(self, by):
@@ -107,8 +108,8 @@ class Span(typing.NamedTuple):
         return Span(*(min(max(end, low), high) for end in self))
 
     def at_most(self, other):
-        """Returns the lesser of two estimates of one quantity, either of which may be right: from the overlap of both,
-        or the lower one if they contradict each other, up to the higher end."""
+        """Returns the lower of two estimates of a quantity, either of which may be right. Its Span reaches from the
+        overlap of both, or from the lower estimate if they don't overlap, to the higher end."""
         value = min(self.value, other.value)
         low = max(self.low, other.low)
         if low > min(self.high, other.high):

@@ -1,9 +1,9 @@
 """Values of each row over launches, of one or several sides, for comparisons and the summary.
 
-A launch is one file, or one value of the column `run`. Launches whose file was cut off, interrupted or lost output
-don't count, with a warning: their missing rows aren't missing by chance. A launch that one side has twice (a copy, or
-a file and a `run` of another) counts once. Outputs of other benchmarks have no date and no hosts, so equal text is no
-copy, only the same file is (Result.digest).
+A launch is one file or one value of the column `run`. Launches whose file is truncated, interrupted or lost output are
+ignored with a warning, since their rows are not missing by chance. A launch that a side has twice (a copy, or a file
+that is also a `run` of another file) is used once. Outputs of other benchmarks have no date and no hosts, so only the
+same file is a copy, not equal text (Result.digest).
 """
 
 import array
@@ -17,9 +17,9 @@ from commcost.result.result_files import find_results
 from commcost.result.result_reader import NAMES_SHOWN, PATH_SHOWN, SHOWN, Result, ResultError, worst_status
 from commcost.words import counted, listed, parsed_number
 
-LAUNCHES_MAX = 10000  # in all files together; array("H") has their numbers
+LAUNCHES_MAX = 10000  # in all files together; their numbers fit into array("H")
 WARNINGS_MAX = 50
-FAILED = math.inf  # in place of a value that a row of wrong data has
+FAILED = math.inf  # replaces the value of a row with wrong data
 
 
 class Schema(typing.NamedTuple):
@@ -32,9 +32,9 @@ class Schema(typing.NamedTuple):
 class Values(typing.NamedTuple):
     """The values of a side for a quantity of a row."""
 
-    by_launch: dict  # the values by the launch's number, of those that have one
-    launches: int    # that have the row, with a value or without
-    failed: int      # of these, with wrong data: their values don't count
+    by_launch: dict  # values by launch number
+    launches: int    # number that have the row, with or without a value
+    failed: int      # number of these with wrong data, whose values are ignored
 
     @property
     def values(self):
@@ -42,7 +42,7 @@ class Values(typing.NamedTuple):
 
 
 class Series:
-    """A quantity of a row: pairs of a launch's number and a value, NaN for none."""
+    """A quantity of a row: pairs of a launch number and a value, NaN if there is none."""
 
     __slots__ = ("schema", "keys", "quantity", "more", "_launches", "_values")
 
@@ -65,45 +65,42 @@ class Series:
 
 
 class Launch:
-    """A launch, and True in `counts` if it counts."""
+    """A launch. `counts` is False if it is ignored."""
 
     def __init__(self, side, result):
         self.side, self.result, self.rows, self.counts = side, result, hashlib.blake2b(digest_size=16), True
-        # Launches of one kind have the same rows, except rows that a launch finds for itself.
+        # Launches of one kind have the same rows, except rows that depend on what a launch finds.
         self.kind = repr([result.benchmark, *map(result.metadata.get, sorted(result_metadata.OF_THE_ROWS))])
 
 
 class Value(typing.NamedTuple):
-    """A value of the metadata, the first file with it, and the sides with such files."""
+    """A value of the metadata, the first file with it, and the sides that have it."""
 
     value: str
     path: str
     sides: set
-    parts: frozenset  # of the value, where there are several: the variables of mpi_variable
+    parts: frozenset  # of a list, such as the variables of mpi_variable
 
 
 class Launches:
-    """Launches of one or several sides, which are numbers from 0. Add all files, then call finish() once.
+    """Launches of one or several sides, numbered from 0. Add all files, then call finish() once.
 
-    series     all series by schema, values of the keys and quantity, in reading order
-    launches   all launches
-    warnings   one line each
-    notes      one line each, about short results
-    values_of  by benchmark and key of the metadata: a Value for each value
-    mixtures   sentences about metadata that differ between launches of the same rows
-    statuses   by schema and values of the keys: the worst status of launches that count
+    series all series by schema, values of the keys and quantity, in reading order launches all launches warnings one
+    line each notes one line each, about short results values_of by benchmark and key of the metadata: Values by value
+    mixtures sentences about metadata that differ between launches of the same rows statuses by schema and values of the
+    keys: the worst status of used launches
     """
 
     def __init__(self, opened=Result):
-        """Opens results by `opened`: Result, or KeptResults.opened."""
+        """`opened` opens results: Result or KeptResults.opened."""
         self._opened = opened
         self.series, self.launches, self.warnings, self.notes = {}, [], [], []
         self.values_of, self.statuses, self.mixtures = {}, {}, []
         self._rows, self._files = {}, []  # by schema and keys: the worst status by launch; Results
 
     def add(self, side, path):
-        """Adds a result, or the results of a folder (find_results), to a side. ResultError if it is none; a folder's
-        broken files get a warning as long as it has others."""
+        """Adds a result, or the results of a folder (find_results), to a side. ResultError if it isn't a result. Broken
+        files of a folder get a warning if it has other files."""
         (files, remarks), errors = find_results(path), []
         self.warnings += remarks
         for file in files:
@@ -120,7 +117,7 @@ class Launches:
             raise errors[0]
 
     def finish(self):
-        """Finds copies, mixtures and common rows. Called once, after all files."""
+        """Finds copies, mixtures and common rows. Called once after adding all files."""
         self._drop_copies()
         short = [file for file in self._files if file.is_short]
         for benchmark in dict.fromkeys(file.benchmark for file in short):
@@ -145,7 +142,7 @@ class Launches:
             self.warnings[WARNINGS_MAX - 1:] = [f"{more} more warnings"]
 
     def values(self, series, side):
-        """Returns the Values of a series on a side: the median of a launch's repeated rows."""
+        """Returns the Values of a series on a side. Repeated rows of a launch are replaced by their median."""
         every = {number: found for number, found in series.by_launch().items()
                  if self.launches[number].side == side and self.launches[number].counts}
         good = {number: [value for value in found if not math.isnan(value)] for number, found in every.items()
@@ -154,7 +151,7 @@ class Launches:
         return Values(by_launch, len(every), len(every) - len(good))
 
     def is_in_all(self, series, side):
-        """True if all launches of a side whose kind has the row of a series have it, with or without a value."""
+        """True if a row is present, even without a value, in all launches of a side whose kind has it."""
         have = series.by_launch()
         there = [number for number, launch in enumerate(self.launches) if launch.side == side and launch.counts]
         kinds = {self.launches[number].kind for number in there if number in have}
@@ -207,7 +204,7 @@ class Launches:
         return len(self.launches) - 1
 
     def _check_end(self, result, first, rows, failed_rows):
-        """Rules out launches whose file is incomplete, with a warning."""
+        """Excludes launches whose file is incomplete, with a warning."""
         path, end = f"{result.path:.{PATH_SHOWN}}", result.end
         if rows == 0:
             self.warnings.append(f"{path} has no rows")
@@ -232,8 +229,8 @@ class Launches:
             launch.counts = False
 
     def _keep_common(self, benchmark, files):
-        """Keeps the keys and quantities that all files of a benchmark have, since some are short. Keeps all if that
-        would merge rows of a launch: the files then have no rows in common."""
+        """Keeps only the keys and quantities that all files of a benchmark have, since some are short. Keeps all if
+        rows of a launch would merge; then the files have no common rows."""
         common = Schema(benchmark, tuple(key for key in files[0].keys if all(key in file.keys for file in files)))
         quantities = set.intersection(*({name for _, name, _ in file.quantities()} for file in files))
 
@@ -274,8 +271,8 @@ class Launches:
             schema._replace(keys=(*schema.keys, *found.names.values())), (*keys, *cells[launch])))
 
     def _move_rows(self, benchmark, place_of, quantities=None):
-        """Moves the values of each launch for rows of a benchmark to place_of(schema, keys, launch), a schema and keys;
-        drops them if that is false. Keeps these quantities only."""
+        """Moves each launch's values for rows of a benchmark to place_of(schema, keys, launch), a schema and keys, or
+        drops them if that is false. Keeps only `quantities`."""
         rows, every, self._rows, self.series = self._rows, self.series, {}, {}
 
         def place(row, launch):
@@ -298,9 +295,9 @@ class Launches:
         self.series = dict(sorted(self.series.items(), key=lambda item: places[item[0][:2]]))
 
     def _find_missing_rows(self):
-        """Warns of launches of other benchmarks, whose outputs have no end mark, that lack sizes of most launches with
-        the same table."""
-        tables = {}  # by side and all of a row but its size: the launches that have it, of each size
+        """Warns of launches of other benchmarks, whose outputs have no end mark, if they lack sizes that most launches
+        with the same table have."""
+        tables = {}  # by side and all of a row except its size: launches by size
         for (schema, keys), by_launch in self._rows.items():
             row = dict(zip(schema.keys, keys), size_bytes=None)
             have = [number for number in by_launch if self.launches[number].counts and
@@ -308,7 +305,7 @@ class Launches:
             for side in {self.launches[number].side for number in have}:
                 tables.setdefault((side, schema.benchmark, *row.items()), []).append(
                     {number for number in have if self.launches[number].side == side})
-        fewer = {}  # by side and benchmark: the numbers of launches
+        fewer = {}  # by side and benchmark: numbers of launches
         for (side, benchmark, *_), sizes in tables.items():
             every = set().union(*sizes)
             fewer.setdefault((side, benchmark), set()).update(
@@ -319,7 +316,7 @@ class Launches:
                 self.warnings.append(f"{benchmark}: rows of most launches are missing in {listed(paths, NAMES_SHOWN)}")
 
     def _drop_copies(self):
-        """Rules out copies of a file, and single files that are a `run` of another file: the first one counts."""
+        """Excludes copies of a file, and single files that are a `run` of another file. Keeps the first one."""
         seen, twice = {}, []
         for launch in self.launches:
             if launch.counts:
@@ -335,7 +332,7 @@ class Launches:
 
 
 def key_columns(schemas, others):
-    """Returns the names of all keys. ResultError if one is also a name of `others`."""
+    """Returns the names of all keys. ResultError if one is also in `others`."""
     keys = dict.fromkeys(key for schema in schemas for key in schema.keys)
     for key in keys:
         if key in others:

@@ -1,6 +1,6 @@
-"""The ranks of each host, as written in results and the monitor's reports (common/job/hosts.h).
+"""The ranks of each host, as written in results and in the monitor's reports (common/job/hosts.h).
 
-A short text can name any number of ranks, so numbers beyond the largest job count as not understood.
+A short text can name any number of ranks, so numbers beyond the largest job are rejected.
 """
 
 import re
@@ -13,7 +13,7 @@ _RUN = re.compile(rf"[^:\[\]]*(?:\[{_WHOLE}-{_WHOLE}\])?[^:\[\]]*: ([0-9,/-]+)(?
 
 
 def ranks_of(text):
-    """Returns the ranks of a text like "0-3,8,10-20/2", as ranges; None if it is cut off or has none."""
+    """Returns the ranks of a text like "0-3,8,10-20/2" as ranges, or None if it is truncated or has none."""
     found = []
     for part in text.split(","):
         match = _PROGRESSION.fullmatch(part)
@@ -31,8 +31,8 @@ def are_ranks(ranges):
 
 
 def hosts_of(text):
-    """Returns the ranks of each host, as ranges, of a text like "node1: 0-3; node[2-9]: 4-35"; None if it isn't
-    understood."""
+    """Returns the ranks of each host, as ranges, from a text like "node1: 0-3; node[2-9]: 4-35", or None if it can't be
+    parsed."""
     found = []
     for run in text.split("; "):
         match = _RUN.fullmatch(run)
@@ -44,7 +44,7 @@ def hosts_of(text):
         if not 1 <= count <= HOSTS_MAX - len(found):
             return None
         if count > 1 and shift is None:
-            # Consecutive ranks, in equal parts.
+            # Consecutive ranks in equal parts.
             if len(ranks) > 1 or len(ranks[0]) < count:
                 return None
             ranks, shift = [ranks[0][:len(ranks[0]) // count]], len(ranks[0]) // count
@@ -58,7 +58,7 @@ def hosts_of(text):
 
 
 def marks_of(ranges):
-    """Returns a byte for each rank up to the last one: 1 for those of the ranges."""
+    """Returns a byte for each rank up to the last one, 1 for ranks in the ranges."""
     marks = bytearray(max((part.stop for part in ranges), default=0))
     for part in ranges:
         marks[part.start:part.stop:part.step] = len(part) * b"\1"
@@ -66,7 +66,7 @@ def marks_of(ranges):
 
 
 def nodes_of(members, hosts):
-    """Counts the hosts (hosts_of) of a text's ranks; None if unknown."""
+    """Counts the hosts (hosts_of) of a text's ranks. None if unknown."""
     ranks = ranks_of(members)
     if ranks is None:
         return None

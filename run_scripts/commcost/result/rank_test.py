@@ -1,8 +1,7 @@
-"""The rank-sum test, the signed-rank test of pairs, their shifts, the correction for many tests, and the interval of a
-median.
+"""Rank-sum test, signed-rank test of pairs, their shifts, correction for multiple tests, and interval of a median.
 
-The distribution may be any. Values of a sample, or pairs, must be independent of each other and not NaN. No function
-changes its arguments. None is returned for no values.
+Any distribution is allowed. Values of a sample, or pairs, must be independent of each other and not NaN. No function
+changes its arguments. Functions return None without values.
 """
 
 import fractions
@@ -11,7 +10,7 @@ import math
 import statistics
 import typing
 
-LAUNCHES_MAX = 200  # values in a sample of the rank-sum test
+LAUNCHES_MAX = 200  # max values in a sample of the rank-sum test
 
 
 class Interval(typing.NamedTuple):
@@ -20,7 +19,7 @@ class Interval(typing.NamedTuple):
 
 
 class Shift(typing.NamedTuple):
-    """The distance of one sample above another; the interval is None with too few values."""
+    """The distance of one sample above another one. The interval is None with too few values."""
 
     value: float
     interval: typing.Optional[Interval]
@@ -41,9 +40,9 @@ def median_interval(values, confidence):
 
 @functools.lru_cache(maxsize=64)
 def order_of(count, confidence):
-    """Returns the k of median_interval; 0: none."""
+    """Returns the k of median_interval, or 0 if there is none."""
     allowed = fractions.Fraction((1 - confidence) / 2 * (1 + 1e-9)) * 2 ** count
-    below, k = 1, 0  # in how many ways at most k values lie below the median
+    below, k = 1, 0  # number of ways in which at most k values are below the median
     while k < count // 2 and below <= allowed:
         k += 1
         below += binomial(count, k)
@@ -76,7 +75,7 @@ def untied_ways(m, n):
 
 
 def twice_ranks(ordered):
-    """Twice the mid-rank, counted from 1, of each of the values, which are in ascending order."""
+    """Returns twice the mid-rank, counted from 1, of each value. Values are in ascending order."""
     ranks = []
     while len(ranks) < len(ordered):
         begin = end = len(ranks)
@@ -86,16 +85,15 @@ def twice_ranks(ordered):
     return ranks
 
 
-# Beyond this number of additions of long numbers the exact distribution of tied ranks takes too long for hundreds of
-# rows.
+# With more additions of long integers the exact distribution of tied ranks takes too long for hundreds of rows.
 ADDITIONS_MAX = 5000
 
 
 def tied_p(ranks, m, distance):
-    """Returns P(|T - mean| >= distance) for the sum T of m of the ranks, all choices being equally likely: counts,
-    value after value, the choices with j values and a given sum (Streitberg and Roehmel, "Exact Distributions for
-    Permutation and Rank Tests", Statistical Software Newsletter 12 (1986)). One long whole number holds the counts of
-    all sums, `width` bits each, so that one addition adds them all."""
+    """Returns P(|T - mean| >= distance) for the sum T of m of the ranks, if all choices are equally likely. Counts,
+    value by value, the choices with j values and a given sum (Streitberg and Roehmel, "Exact Distributions for
+    Permutation and Rank Tests", Statistical Software Newsletter 12 (1986)). One long integer holds the counts of all
+    sums, `width` bits each, so that one addition adds them all."""
     total = len(ranks)
     width = binomial(total, m).bit_length() + 1
     ways = [1] + [0] * m
@@ -132,7 +130,7 @@ def rank_sum_p(base, other):
     than some 70 values. None if a sample is empty."""
     if not base or not other:
         return None
-    # The sum of the larger sample is as far from its mean.
+    # The sum of the larger sample is equally far from its mean.
     fewer = min(base, other, key=len)
     m, n = len(fewer), max(len(base), len(other))
     ordered = sorted(base + other)
@@ -147,13 +145,13 @@ def rank_sum_p(base, other):
 
 
 def lowest_p(base_count, other_count):
-    """Returns the lowest possible p-value of samples of these sizes: all values of one are above the other. 1 if one is
-    empty."""
+    """Returns the lowest possible p-value of samples of these sizes (all values of one sample are above the other one),
+    or 1 if one is empty."""
     return min(1.0, 2 / binomial(base_count + other_count, base_count))
 
 
 def launches_needed(tests, alpha):
-    """Returns the size of both samples from which on the largest difference is significant among these tests; None
+    """Returns the min size of both samples for which the largest difference is significant among these tests, or None
     beyond LAUNCHES_MAX."""
     return next((count for count in range(1, LAUNCHES_MAX + 1) if tests * lowest_p(count, count) <= alpha), None)
 
@@ -169,8 +167,8 @@ def rank_shift(base, other, confidence):
 
 
 def _shift(shifts, ways, all_ways, confidence):
-    """Returns the Shift that is the median of these. Of all_ways that a statistic can come about, ways[u] give its
-    value u above the lowest."""
+    """Returns the Shift with the median of `shifts`. ways[u] of all_ways, the equally likely outcomes of a statistic,
+    give its value u above the lowest."""
     ordered, allowed = sorted(shifts), (1 - confidence) / 2 * all_ways * (1 + 1e-9)
     k, below = 0, ways[0]
     while k < len(ordered) // 2 and below <= allowed:
@@ -204,17 +202,17 @@ TESTS_OF_ROUNDS = 2
 
 
 def rounds_p(base, other):
-    """Returns the p-value of a difference between launches of two sides, by round: twice the lower one of two tests.
-    Launches of a round are consecutive, so pairs of a round cancel states of the machine that last for several
-    launches; without such states the rank-sum test needs fewer launches. Compares times by their ratio."""
+    """Returns the p-value of a difference between launches of two sides, by round: twice the lower p-value of two
+    tests. Launches of a round are consecutive, so pairs within a round cancel states of the machine that last for
+    several launches. Without such states the rank-sum test needs fewer launches. Compares times by their ratio."""
     scaled = math.log if min([*base.values(), *other.values()]) > 0 else float
     pairs = [scaled(other[run]) - scaled(base[run]) for run in base if run in other]
     return min(1.0, TESTS_OF_ROUNDS * min(rank_sum_p(list(base.values()), list(other.values())), signed_rank_p(pairs)))
 
 
 def signed_rank_shift(differences, confidence):
-    """Returns the Shift of pairs with these differences: the median of the means of all two of them, each with itself
-    included (Hodges and Lehmann, see rank_shift), with the interval of the shifts that the exact signed-rank test
+    """Returns the Shift of pairs with these differences: the median of the means of all two differences, including each
+    with itself (Hodges and Lehmann, see rank_shift), with the interval of the shifts that the exact signed-rank test
     doesn't reject at 1 - confidence (Hollander, Wolfe and Chicken, section 3.3); None with too few pairs (below 6 at 95
     %)."""
     means = ((x + y) / 2 for i, x in enumerate(differences) for y in differences[i:])

@@ -10,9 +10,9 @@ from commcost.words import listed
 
 
 def find_results(path):
-    """Returns the results of a path, and remarks about files that are left out. A folder's results are its *.tsv files
-    with a column `run`, else RUN/PROGRAM.tsv for each RUN in its folder `runs`, else its own *.tsv files, else those in
-    its folders. ResultError without any."""
+    """Returns the results of a path, and remarks about files left out. A folder's results are its *.tsv files with a
+    column `run`, else RUN/PROGRAM.tsv for each RUN in its folder `runs`, else its own *.tsv files, else those in its
+    subfolders. ResultError if there are none."""
     if not os.path.isdir(path):
         return [path], []
     own, remarks = result_files(path), outer_links(path)
@@ -36,7 +36,7 @@ def find_results(path):
 
 
 def unknown_files(files):
-    """Returns a remark that names unknown files beside outputs of other benchmarks; none without such files."""
+    """Returns a remark that names unknown files among outputs of other benchmarks, if there are any."""
     folders = dict.fromkeys(os.path.dirname(file) for file in files if not file.endswith(".tsv"))
     unknown = [file for folder in folders for file in _entries(folder)
                if os.path.isfile(file) and not file.endswith((".tsv", ".html")) and file not in files]
@@ -44,13 +44,13 @@ def unknown_files(files):
 
 
 def has_setting(path):
-    """True if a launch of a suite with settings wrote the file, which doesn't name its setting
+    """True if a launch of a suite with settings wrote the file, which lacks the name of its setting
     (suite_plan.make_plan)."""
     return re.search(r"@[0-9]+\.tsv$", path) is not None
 
 
 def _entries(folder):
-    """Returns the files and folders in a folder, except links out of it."""
+    """Returns the files and folders in a folder, except links that leave it."""
     return [path for path in _all_entries(folder) if not is_outer_link(path)]
 
 
@@ -59,13 +59,13 @@ def _all_entries(folder):
 
 
 def is_outer_link(path):
-    """True if it is a link out of its folder."""
+    """True if the path is a link that leaves its folder."""
     return os.path.islink(path) and not os.path.realpath(path).startswith(
         os.path.join(os.path.realpath(os.path.dirname(path)), ""))
 
 
 def outer_links(folder):
-    """Returns a remark that names the links out of a results folder and of its folders; none without such."""
+    """Returns a remark that names links that leave a results folder or its subfolders, if there are any."""
     places, runs = [folder], os.path.join(folder, "runs")
     for place in [folder] if is_outer_link(runs) else [folder, runs]:
         places += filter(os.path.isdir, _entries(place))
@@ -75,7 +75,7 @@ def outer_links(folder):
 
 
 def result_files(folder):
-    """Returns the *.tsv files in a folder and the outputs of other benchmarks, by name."""
+    """Returns the *.tsv files in a folder and the outputs of other benchmarks, sorted by name."""
     return [path for path in _entries(folder) if os.path.isfile(path) and (path.endswith(".tsv") or path.endswith(
         (".txt", ".out", ".log")) and foreign_outputs.is_foreign(_head_of(path)))]
 
@@ -90,7 +90,7 @@ def launch_files(folder):
 
 
 def labels_of(paths):
-    """Returns labels of results: the last parts of their paths, or if two are equal, the paths."""
+    """Returns labels of results: the last parts of their paths, or the full paths if any two are equal."""
     names = [re.sub(r"\.tsv$", "", os.path.basename(os.path.normpath(path))) for path in paths]
     return names if len(set(names)) == len(names) else paths
 
@@ -113,7 +113,8 @@ def is_made(path):
 
 
 def _kind_of(path):
-    """Returns the kind of a file by its metadata: "merged", "launch", "made" (a comparison or a summary) or None."""
+    """Returns the kind of a file from its metadata: "merged", "launch", "made" (by a comparison or a summary) or
+    None."""
     head = _head_of(path)
     if foreign_outputs.is_foreign(head):
         return "launch"

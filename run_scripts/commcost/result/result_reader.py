@@ -1,9 +1,9 @@
 """The reader of results.
 
 A result is the output of a benchmark (docs/output.md): metadata, one header row, rows, and an end line. It defines its
-columns (`# columns:`), so the reader knows no benchmark. On the terminal programs print a short result, with a part of
-the head and columns. Outputs of other benchmarks are converted (foreign_outputs). Anything else is refused with a
-ResultError that names the file and the line. Results are read line by line, so any size will do.
+columns (`# columns:`), so the reader doesn't depend on benchmarks. On a terminal, programs print a short result with
+part of the head and columns. Outputs of other benchmarks are converted (foreign_outputs). Anything else is refused with
+a ResultError that names the file and the line. Results are read line by line, so they may have any size.
 """
 
 import hashlib
@@ -20,8 +20,8 @@ from commcost.words import listed, parsed_number
 SCHEMA = 2         # the newest output schema that this module reads
 LINE_MAX = 1 << 20  # bytes; a longer line is refused
 COLUMNS_MAX = 256
-NAME_MAX = 127     # letters of a column's name
-SHOWN = 120        # letters of a name or cell that an error shows
+NAME_MAX = 127     # characters of a column's name
+SHOWN = 120        # characters of a name or cell in an error
 PATH_SHOWN = 200
 NAMES_SHOWN = 4
 ROLES = ("key", "less", "more", "info")
@@ -29,19 +29,18 @@ ROLES = ("key", "less", "more", "info")
 _NOT_KNOWN = "unknown output: no title of OSU's, Intel's or Sandia's benchmarks"
 _ONE_LAUNCH = "use one launch per file, or a column 'run'"
 
-# Keys of the full metadata in one line of a short head.
+# Keys of full metadata that a line of a short head combines.
 SHORT_HEAD = {
     "program": re.compile(r"(?P<benchmark>\S+) (?P<version>\S+) \(commcost\), (?P<date>\S+)"),
     "layout": re.compile(r"(?P<ranks>[0-9]+) ranks? on (?P<nodes>[0-9]+) nodes?\b"
                          r".*?(?:; binding: (?P<binding>.*))?")}
-# Names of roles in `# columns:` of a short head (two names for keys, the second one in older results), and of no roles.
+# Roles by their name in a short head. Older results use the second name of keys.
 SHORT_ROLES = {"keys": "key", "rows are told apart by": "key", "less is better": "less", "more is better": "more"}
 NO_ROLES = "not compared"
-CONTINUES = "#   "            # begins a line that continues the one before, in a short result
+CONTINUES = "#   "            # begins a continuation line in a short result
 
 _OVERLAP = {"collective", "model", "overlap_pct"}
-# Keys that older results lack: name, the column before it, the value in older results, and columns that identify such
-# results.
+# Keys that older results lack: name, preceding column, value in older results, and columns that identify such results.
 ADDED = (("form", "model", "nonblocking", _OVERLAP), ("test_calls", "form", "0", _OVERLAP),
          ("size_bytes", "rank", "NA", {"kind", "comm", "operation", "members", "rank"}))
 
@@ -66,22 +65,22 @@ class End(typing.NamedTuple):
 
 class Result:
     """A result that is open for reading. The head is read at once, the rows by rows(). `remarks`, `end` and `cut_line`
-    are complete after these.
+    are complete after the rows.
 
     path       as given
-    head       the comments before the header row, as they are
-    metadata   each key's values, in the order of the file
+    head       the comments before the header row, unchanged
+    metadata   values by key, in the order of the file
     benchmark  the benchmark's name
-    roles      the columns' roles by name, from `# columns:`. A short result's others are info
+    roles      the columns' roles by name, from `# columns:`; info for other columns of a short result
     is_short   True if it has a short head
-    header     the header row's names, and the keys that older results lack (ADDED)
+    header     the names in the header row, and added keys that older results lack (ADDED)
     keys       the names of the key columns, except `run`
     is_merged  True if the file holds several launches, with a column `run`
-    has_end    True if a complete file has an end line, which schema 1 lacks
+    has_end    True if complete files have an end line, which schema 1 lacks
     remarks    notes and warnings so far
     end        the End of the last line, or None
-    cut_line   the number of a last line that was cut off, or None
-    is_foreign True if another benchmark wrote it: its remarks are the reader's
+    cut_line   the number of a truncated last line, or None
+    is_foreign True if another benchmark wrote it; remarks are then the reader's
     digest     after the rows: equal for copies, files of the same bytes with date and hosts; for outputs of other
                benchmarks, which lack these, equal for the same file only
     """
@@ -118,7 +117,7 @@ class Result:
 
     def _open(self):
         """Returns the lines of the file, converted if it is foreign."""
-        # A pipe can't be read twice, and is slow. The first piece ends with a line.
+        # A pipe can't be read twice, and is slow. The first piece ends at the end of a line.
         try:
             head = self._stream.read(foreign_outputs.HEAD) + self._stream.readline(LINE_MAX + 1)
             self.is_foreign = foreign_outputs.is_foreign(head)
@@ -154,12 +153,12 @@ class Result:
                 if self.roles.get(name) in ("less", "more")]
 
     def refuse(self, text):
-        """Raises the error about the current line; converted files have no line numbers."""
+        """Raises an error about the current line. Converted files have no line numbers."""
         line = "" if self.is_foreign else f"line {self._number}: "
         raise ResultError(f"{self.path:.{PATH_SHOWN}}: {line}{text}")
 
     def keep(self):
-        """Reads the rows, for any number of calls of rows()."""
+        """Reads all rows, so that rows() can be called several times."""
         self._kept = [(self._number, cells) for cells in self.rows()]
 
     def rows(self):
@@ -192,8 +191,8 @@ class Result:
 
 
     def _lines(self):
-        """Yields the lines without their ends, continued lines as one. `_number` and `_whole` belong to the current
-        line, or to the next one."""
+        """Yields the lines without line ends, and joins continuation lines. `_number` and `_whole` belong to the
+        current line, or to the next one."""
         held = None  # a comment that may continue
         for line in itertools.chain(self._lines_of_file(), [None]):
             if held is not None and line is not None and line.startswith(CONTINUES):
@@ -271,7 +270,7 @@ class Result:
                 self.refuse(f"more than {COLUMNS_MAX} columns")
 
     def _words_of(self, text):
-        """Returns the columns of a short head as `# columns:` of a full one has them."""
+        """Returns the columns of a short head in the form of `# columns:` of a full head."""
         parts = [part.partition(": ") for part in text.split("; ") if text != NO_ROLES]
         for role, _, _ in parts:
             if role not in SHORT_ROLES:
@@ -296,7 +295,7 @@ class Result:
         self.keys = [name for name, role in self.roles.items() if role == "key" and name != "run"]
 
     def _add_keys(self):
-        """Adds the keys that older results lack; to a short result the keys of `# all_rows:`."""
+        """Adds the keys that older results lack, or to a short result the keys of `# all_rows:`."""
         all_rows = (self.value("all_rows") or "") if self.is_short else ""
         shared = [part.partition("=") for part in all_rows.split("; ") if part]
         if not all(name and equals and len(name) <= NAME_MAX for name, equals, _ in shared):
@@ -322,13 +321,13 @@ class Result:
 
 
 class KeptResults:
-    """Results that are read once, for several readers."""
+    """Results that are read once for several readers."""
 
     def __init__(self):
         self._kept = {}
 
     def opened(self, path):
-        """Returns the Result, as one that is open for reading."""
+        """Returns the Result, ready to be read again."""
         if path not in self._kept:
             with Result(path) as result:
                 result.keep()
@@ -337,13 +336,12 @@ class KeptResults:
 
 
 def cell_text(text):
-    """Returns the text as a cell. A ' makes text of a formula: spreadsheets compute cells that begin
-    with these signs."""
+    """Returns the text as a cell. A ' before certain characters keeps spreadsheets from evaluating it as a formula."""
     text = plain(text)
     return "'" + text if text.startswith(("=", "+", "-", "@")) and parsed_number(text) is None else text
 
 
-# From the best to the worst; an unknown status is worse than ok.
+# From best to worst. An unknown status is worse than ok.
 STATUSES = ("ok", "budget", "max-size", "no-knee", "FAIL")
 
 

@@ -1,4 +1,4 @@
-"""Tables as text, as the benchmarks write them (docs/output.md)."""
+"""Tables as text, in the benchmarks' format (docs/output.md)."""
 
 from commcost import __version__
 from commcost.command import complain, plain
@@ -7,20 +7,20 @@ from commcost.system import IS_TREE, TOP, now, command_output
 
 
 def commit():
-    """Returns the commit of the source tree; NA if the scripts are installed."""
+    """Returns the commit of the source tree, or NA if the scripts are installed."""
     return IS_TREE and command_output("git", "-C", TOP, "rev-parse", "--short=12", "HEAD").strip() or "NA"
 
 
 class Output:
-    """A result of `program`: metadata, header row, rows, remarks, end line. Or, without columns, tables to read. With
-    `rows_only` it has no metadata and no header row, and remarks go to stderr."""
+    """A result of `program`: metadata, header row, rows, remarks, end line. Without columns it has tables for readers
+    instead. With `rows_only` it has no metadata and no header row, and remarks go to stderr."""
 
     def __init__(self, program, rows_only=False):
         self.program, self._rows_only = program, rows_only
         self._lines, self._columns, self._rows = [], [], 0
 
     def begin(self, columns, metadata, words):
-        """Writes the metadata and the header row. `columns`: pairs of a name and a role (key, less, more, info)."""
+        """Writes the metadata and the header row. `columns` are pairs of a name and a role (key, less, more, info)."""
         self._columns = [name for name, _ in columns]
         for key, value in [("benchmark", self.program), ("version", __version__),
                            ("commit", commit()), ("schema", SCHEMA), ("date", now()),
@@ -34,7 +34,7 @@ class Output:
             self._lines.append("\t".join(names) + "\n")
 
     def row(self, cells):
-        """Writes a row, its cells by column; NA for missing ones."""
+        """Writes a row from cells by column, NA for missing ones."""
         self._rows += 1
         cells = [cell_text(str(cells.get(name, "NA"))).replace("#", " ") or "NA" for name in self._columns]
         self._lines.append("\t".join(cells) + "\n")

@@ -5,15 +5,15 @@ import typing
 from commcost.words import is_number, size_text
 
 
-PUT_ENDS = {"all": "barrier", "images": "notification"}  # by the key sync
-# Labels of values that users write differently, by column and value.
+PUT_ENDS = {"all": "barrier", "images": "notification"}  # by value of the key `sync`
+# Labels of values that need a clearer text, by column and value.
 _VALUES = {("pattern", "MPI Send"): "MPI_Send", ("test_calls", "0"): "no MPI_Test",
            **{("sync", sync): f"+ {end}" for sync, end in PUT_ENDS.items()}}
 
 
 class Key(typing.NamedTuple):
-    """A column that distinguishes lines, rows or panels of a picture; % in the text is its value. An optional one is
-    omitted if it distinguishes nothing."""
+    """A column that distinguishes lines, rows or panels of a picture. % in the text stands for its value. Optional keys
+    are omitted if they distinguish nothing."""
 
     column: str
     text: str = "%"
@@ -27,7 +27,7 @@ class Key(typing.NamedTuple):
 
 
 class Labels:
-    """Labels made of Keys. Optional ones take part if they differ among rows whose other keys are equal."""
+    """Labels made of Keys. Optional keys are used if they differ among rows whose other keys are equal."""
 
     def __init__(self, keys, rows):
         self._keys, self._values = keys, {}
@@ -45,17 +45,17 @@ class Labels:
                 '"', "'")
 
 
-# Texts of keys of any benchmark.
+# Texts of keys that any benchmark may have.
 _TEXTS = {"ranks": "% ranks", "memory": "% memory", "buffers": "% buffers"}
 
 
 def further(names):
-    """Returns Keys of these names, for Tables.further_keys."""
+    """Returns Keys for names from Tables.further_keys."""
     return tuple(Key(name, _TEXTS.get(name[len("job_"):] if name.startswith("job_") else name, f"{name} %"), True)
                  for name in names)
 
 
 def named_keys(row):
-    """Returns the keys of a row that aren't NA: of a Series or of a tables.Row."""
+    """Returns the keys of a Series or tables.Row that are not NA."""
     pairs = row.keys.items() if isinstance(row.keys, dict) else zip(row.schema.keys, row.keys)
     return ", ".join(f"{name} {value}" for name, value in pairs if value not in ("NA", "none"))

@@ -1,6 +1,6 @@
 """summary.tsv: the rows of all benchmarks over all launches, for spreadsheets and scripts: a header row and rows,
 tab-separated, without comments. It has a column for each key, and a row for each quantity of a row or (wide) a column
-for each quantity. Several folders stay apart by a column for the folder.
+for each quantity. Several folders are distinguished by a column.
 """
 
 import math
@@ -20,24 +20,25 @@ from commcost.words import parsed_number, six_digits
 
 PROGRAM = "summarize.sh"
 MIXTURES_MAX = 5
-FOLDER = "results"  # the column
+FOLDER = "results"  # name of this column
 OF_A_QUANTITY = ("quantity", "unit", "median", "lo", "hi", "min", "max")
 OF_A_ROW = ("launches", "status")
 
 
 class Line(typing.NamedTuple):
-    """A quantity of a row. The interval is that of the median over launches; its ends are None with fewer than six."""
+    """A quantity of a row. The interval is that of the median over launches. Its ends are None with fewer than six
+    launches."""
 
     series: Series
     values: Values
     median: typing.Optional[float]
     interval: tuple
-    of_the_row: dict  # the benchmark, the folder if there are several, the row's keys, launches and status, by column
+    of_the_row: dict  # by column: benchmark, folder if there are several, the row's keys, launches and status
 
 
 def lines_of(launches, folder=""):
-    """Returns the Lines of all quantities. A quantity that a row never has is omitted if the row has others. `folder`:
-    its label, if there are several."""
+    """Returns the Lines of all quantities. A quantity that a row never has is omitted if the row has others. `folder`
+    is its label if there are several."""
     of_all = {FOLDER: folder} if folder else {}
     found = [(series, launches.values(series, 0)) for series in launches.series.values()]
     measured = {(series.schema, series.keys) for series, values in found if values.values}
@@ -50,7 +51,7 @@ def lines_of(launches, folder=""):
 
 
 def table_of(lines):
-    """Returns the columns, and the rows by column: a row for each quantity. Numbers are floats, None is NA."""
+    """Returns the columns, and a row for each quantity (cells by column). Numbers are floats, NA is None."""
     rows = []
     for line in lines:
         quantity, values = line.series.quantity, line.values.values
@@ -62,7 +63,7 @@ def table_of(lines):
 
 def wide_table_of(lines):
     """Returns the columns and rows of the wide table: the medians of all quantities of a row."""
-    # A quantity of some rows may be a key of others: a size that launches chose.
+    # A quantity of some rows may be a key of others, such as a size that launches chose.
     columns = dict.fromkeys([*columns_before(lines), *(line.series.quantity for line in lines), *OF_A_ROW])
     rows = {}
     for line in lines:
@@ -83,14 +84,14 @@ def text_of(columns, rows, decimal="."):
         text = "NA" if value is None else six_digits(value) if isinstance(value, float) else cell_text(str(value))
         if parsed_number(text) is not None:
             return text.replace(".", decimal)
-        # Spreadsheets take 2-3, 1/2 and 1,4 for dates or numbers, unless they are quoted.
+        # Spreadsheets take 2-3, 1/2 and 1,4 for dates or numbers unless quoted.
         return f'"{text}"' if re.fullmatch("[0-9][-0-9,.:/]*", text) else text
     cells = [columns, *([row.get(column, "") for column in columns] for row in rows)]
     return "".join("\t".join(map(cell, line)) + "\n" for line in cells)
 
 
 def summarize(paths, decimal=".", is_wide=False, opened=Result):
-    """Returns the summary of results and folders as text, and remarks. ResultError if one is no result."""
+    """Returns the summary of results and folders as text, and remarks. ResultError if any isn't a result."""
     paths = list(dict.fromkeys(paths))
     are_apart = len(paths) > 1 and any(map(os.path.isdir, paths))
     lines, notes, warnings = [], [], []

@@ -1,7 +1,6 @@
 """The rows of results by benchmark, for pictures, reports and costs.
 
-Other than in a comparison, files may lack metadata, and those that were cut off count. Files of no benchmark are left
-out.
+Unlike in a comparison, files may lack metadata, and truncated files are used. Files of unknown benchmarks are left out.
 """
 
 import copy
@@ -19,21 +18,21 @@ from commcost.result.result_reader import PATH_SHOWN, Result, ResultError, worst
 from commcost.words import is_number, parsed_number
 
 NEW, BASE = "new", "base"
-ROWS_MAX = 50000  # of all files: more is no page for a reader, and rows are held in memory
+ROWS_MAX = 50000  # of all files: more don't fit a readable page, and rows are held in memory
 
 
 class Table(typing.NamedTuple):
     """The contents of a file. A row is its cells by column."""
 
     side: str      # NEW or BASE
-    kind: str      # benchmarks.kind_of
-    name: str      # the file's, without .tsv
-    metadata: dict  # each key's values
+    kind: str      # from benchmarks.kind_of
+    name: str      # of the file, without .tsv
+    metadata: dict  # values by key
     remarks: list
     is_cut_off: bool
     rows: list
-    keys: list     # the columns that tell rows apart, except `run`
-    is_merged: bool  # rows are of several launches, which `run` tells apart
+    keys: list     # columns that distinguish rows, except `run`
+    is_merged: bool  # rows are of several launches, distinguished by `run`
     path: str
     quantities: list
 
@@ -41,17 +40,14 @@ class Table(typing.NamedTuple):
 class Tables:
     """One result, or a new one and its base.
 
-    tables  of all files
-    labels  of the results, by side
-    paths   by side
-    left    remarks about files that were left out, or that differ but share rows
-    opened  opens a result: Result, or KeptResults.opened
-    apart   by kind, the keys of rows from differing metadata: the metadata's key by column
+    tables of all files labels of the results, by side paths by side left remarks about files that are left out, or that
+    differ but share rows opened opens a result: Result or KeptResults.opened apart by kind: keys that differing
+    metadata add to rows (the metadata's key by column)
     """
 
     def __init__(self, paths, opened=Result):
-        """Reads the results. UsageError for a path that doesn't exist, ResultError for a broken file; a folder's broken
-        files are left out."""
+        """Reads the results. UsageError for a path that doesn't exist, ResultError for a broken file. Broken files of a
+        folder are left out."""
         self.tables, self.left, self._digests, self._rows, self.apart = [], [], {}, {}, {}
         self.opened = opened
         self.paths = dict(zip((NEW, BASE), paths))
@@ -114,15 +110,15 @@ class Tables:
                 cells.update(more)
 
     def only(self, tables):
-        """Returns the same results with these tables only."""
+        """Returns the same results with only these tables."""
         made = copy.copy(self)
         made.tables, made._rows = tables, {}
         return made
 
     def variants(self):
-        """Splits the results into parts whose rows share their further keys: pairs of these keys, by column, and
-        Tables. So a question that ignores these keys finds one row, and no mixture. A key with one value is named only
-        if it is unusual."""
+        """Splits the results into parts whose rows share their further keys, so that a question that ignores these keys
+        finds a single row, not a mixture. Returns pairs of these keys, by column, and Tables. A key with one value is
+        included only if it is unusual."""
         parts = {}
         for kind in self.kinds():
             rows = self.rows(kind)
@@ -134,7 +130,7 @@ class Tables:
         return [(dict(keys), self._part(rows)) for keys, rows in parts.items()]
 
     def _part(self, rows):
-        """Returns the same results with these rows only, by kind, and their files."""
+        """Returns the same results with only these rows (by kind) and their files."""
         made = copy.copy(self)
         made._rows = rows
         made.tables = [table for table in self.tables if table.kind in rows and all(
@@ -143,8 +139,8 @@ class Tables:
         return made
 
     def further_keys(self, kind):
-        """Returns the keys of a kind's rows that no question names: not varied by the suite, unknown to benchmarks.ini,
-        or from the metadata."""
+        """Returns the keys of a kind's rows that no question uses: unknown to benchmarks.ini and not varied by the
+        suite, or from the metadata."""
         entry = benchmarks.entry_of(kind)
         known = {benchmarks.SETTING, *entry.names, *entry.hidden}
         return list(dict.fromkeys(key for table in self.tables if table.kind == kind for key in table.keys
@@ -164,33 +160,33 @@ class Tables:
         return [row for table in self.of(side, kind) for row in table.rows]
 
     def rows(self, kind, **keys):
-        """Returns the Rows of a kind with these keys that the new result has."""
+        """Returns the Rows of a kind with these keys in the new result."""
         if kind not in self._rows:
             self._rows[kind] = rows_by_key(self, kind)
         return [row for row in self._rows[kind] if row.launches and
                 all(row.keys.get(column) == value for column, value in keys.items())]
 
     def measured(self, kind, column, **keys):
-        """Returns pairs of a Row and its value in a column (intervals.Measured), of rows that have one."""
+        """Returns pairs of a Row and its value in a column (intervals.Measured), for rows that have one."""
         pairs = [(row, measured(row, column)) for row in self.rows(kind, **keys)]
         return [(row, value) for row, value in pairs if value is not None]
 
 
 def threshold_of(tables):
-    """Returns the threshold in percent that all tables share in their metadata; None otherwise."""
+    """Returns the threshold in percent if all tables have the same in their metadata, otherwise None."""
     found = {table.metadata.get("threshold", ["NA"])[0].rstrip(" %") for table in tables}
     return parsed_number(found.pop()) if len(found) == 1 else None
 
 
 def files_of(path):
-    """Returns the files of a result: itself, or a folder's own *.tsv files, else those in its folders
-    and in runs/RUN."""
+    """Returns the files of a result: itself, or a folder's own *.tsv files, else those in its subfolders and in
+    runs/RUN."""
     if not os.path.exists(path):
         raise UsageError(f"{path:.{PATH_SHOWN}}: no such file or folder")
     if not os.path.isdir(path):
         return [path]
     files = result_files(path) or files_below(path) + launch_files(path)
-    # Folders of run_suite.sh's own files hold no results.
+    # Folders of run_suite.sh's own files have no results.
     return [file for file in files if not has_setting(file) and
             not os.path.exists(os.path.join(os.path.dirname(file), "run_again.sh"))]
 
@@ -207,10 +203,10 @@ class Row(typing.NamedTuple):
     """A row of a benchmark over launches."""
 
     keys: dict      # cells by column
-    launches: list  # cells by column of each launch of the new result (middle_of_rows)
-    base: list      # those of the base
-    identity: str   # what the row is called within a page
-    runs: list      # which launches those of the new result are
+    launches: list  # cells by column, for each launch of the new result (middle_of_rows)
+    base: list      # the same for the base
+    identity: str   # unique name of the row within a page
+    runs: list      # numbers of the launches in `launches`
 
     def texts(self, column, side=NEW):
         """Returns a side's numbers in a column, as written, without wrong data."""
@@ -223,9 +219,9 @@ class Row(typing.NamedTuple):
                 if cells.get("status") != "FAIL" and is_number(cells.get(column, "NA"))}
 
     def saved_pct(self, other, column, whole=None):
-        """Returns the saving over another row in a column, in percent of that row's column `whole`, by default the
-        same: a Measured, None without a launch that has both. It compares each launch with itself, so states of the
-        machine that last for a launch cancel."""
+        """Returns the saving over another row in a column, in percent of that row's column `whole` (default: the same
+        column), as a Measured, or None if no launch has both. Compares within launches, so states of the machine that
+        last for a launch cancel."""
         own, others, wholes = self.numbers(column), other.numbers(column), other.numbers(whole or column)
         return launch_median([100 * (others[run] - own[run]) / wholes[run]
                              for run in own if run in others and wholes.get(run, 0) > 0])
@@ -266,7 +262,7 @@ def rows_by_key(tables, kind):
 
 
 def middle_of_rows(rows):
-    """Returns a launch's cells by column: of repeated rows the medians of numbers, without wrong data, and the worst
+    """Returns a launch's cells by column. Repeated rows become medians of numbers, without wrong data, and the worst
     status."""
     if len(rows) == 1:
         return rows[0]
@@ -283,7 +279,8 @@ def sorted_numbers(texts):
 
 
 def median_text(texts):
-    """Returns the median of numbers as written: one of them, or the mean of two with the same number of decimals."""
+    """Returns the median of numbers as text: one of the numbers, or the mean of two with the same number of
+    decimals."""
     ordered = sorted_numbers(texts)
     middle = len(ordered) // 2
     if len(ordered) % 2:
