@@ -213,8 +213,7 @@ static void write_measurement(const struct checkup *checkup, struct row *row)
 
 /* ---- the run --------------------------------------------------------------------------------- */
 
-/* Returns a communicator of the chosen ranks; MPI_COMM_NULL on all others. Collective over
-   MPI_COMM_WORLD. */
+/* Returns a communicator of the chosen ranks, MPI_COMM_NULL on others. Collective. */
 static MPI_Comm choose_ranks(bool chosen)
 {
     MPI_Comm comm;

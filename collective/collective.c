@@ -30,8 +30,7 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Adds a row for each size of an operation and a type, or a single row if the operation has no
-   data. */
+/* Adds a row for each size of an operation and a type, or one row if the operation has no data. */
 static void list_sizes(const struct collective *collective, const struct op_kind *kind,
                        enum op_type type)
 {

@@ -68,8 +68,7 @@ static double bytes_of(const struct op_kind *kind, const struct op_shape *shape,
     return op_bytes(kind, shape) * (p->in_place ? 2.0 : 1.0);
 }
 
-/* Returns the number of extra buffers: --buffers=new allocates a buffer before it frees the old
-   one. */
+/* Returns the number of extra buffers: --buffers=new allocates before it frees the old buffer. */
 static double renewed(const struct collective_parameters *p)
 {
     return p->buffers == BC_BUFFERS_NEW ? 1.0 : 0.0;

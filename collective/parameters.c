@@ -44,8 +44,7 @@ bool collective_complete(void *state, struct bc_error *error)
                         p->memory.words);
 }
 
-/* Checks that blocks of `bytes` bytes are whole elements and, if --sizes was given, that they
-   fit. */
+/* Checks that blocks of `bytes` bytes are whole elements and, if --sizes is given, fit. */
 static bool fit_size(const struct collective_parameters *p, const struct bc_run *run,
                      enum op_type type, int64_t bytes, struct bc_error *error)
 {

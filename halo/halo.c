@@ -12,8 +12,7 @@
  * timed region. With arrays on a device, the staged counterpart is timed alternately with the
  * method: pack, copy to pinned memory, exchange, copy back, unpack (common/halo_swap/on_device.c).
  *
- * When: a row is a method and a box. Rows are measured alternately, each in several visits with new
- * buffers.
+ * When: a row is a method and a box. Rows are measured alternately, in visits with new buffers.
  *
  * How often: six visits per row, up to twelve if the row isn't precise and time is left (15 s per
  * run). The first visit chooses batches of about 20 µs, at least 100 readings of the clock. A visit

@@ -83,6 +83,5 @@ struct linkmap_row {
 /* True if the times of the whole job are as precise as --precision asks. Rank 0. */
 bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row *row);
 
-/* Writes a size's rows of the whole job, of each point, and of pairs, and frees its state.
-   Collective. */
+/* Writes a size's rows of the whole job, points, and pairs, and frees its state. Collective. */
 void linkmap_write_rows(struct linkmap *linkmap, struct linkmap_row *row);

@@ -3,8 +3,7 @@
  * of its own links.
  *
  * A point is a rank of `points->comm`, which has all ranks or the lowest rank of each node. All
- * functions are collective over it unless noted otherwise; ranks that aren't points don't call
- * them.
+ * functions are collective over it unless noted otherwise; other ranks don't call them.
  */
 #pragma once
 

@@ -4,8 +4,8 @@
  *
  * The time from point i to point j is expected to be the usual one from i's group to j's, plus the
  * effect of i as a sender and that of j as a receiver. Each term is a median over many links, as in
- * Tukey's median polish (Exploratory Data Analysis, 1977, ch. 10), so a few slow links don't change
- * it.
+ * Tukey's median polish (Exploratory Data Analysis, 1977, ch. 10), which a few slow links don't
+ * change.
  */
 #include "common/mpi/harness.h"
 #include "common/memory/allocate.h"
@@ -99,8 +99,7 @@ static struct split split_of(const struct linkmap_map *map, int min_size, double
 }
 
 /* Groups points by the best split of any point: 0 at the other end of its short links, 1 of its
-   long ones. Returns the point whose split it is and whose own group isn't known, or -1 if there is
-   none. */
+   long ones. Returns this point, whose own group isn't known, or -1 if no point has a split. */
 static int propose_groups(struct linkmap_map *map, int min_size, double threshold)
 {
     const struct split split = split_of(map, min_size, threshold);

@@ -46,8 +46,7 @@ static struct bc_summary bandwidth_of(struct bc_summary ns, int bytes)
         .interval = {mb / ns.interval.hi, ns.interval.lo > 0.0 ? mb / ns.interval.lo : NAN}};
 }
 
-/* Summarizes the times of `point` over visits, and dumps them. `rank` is the slowest one. Rank
-   0. */
+/* Summarizes the times of `point` over visits, and dumps them. Rank 0. `rank` is the slowest. */
 static struct linkmap_result make_result(const struct linkmap *linkmap,
                                          const struct linkmap_row *row, const char *scope,
                                          const struct linkmap_times *times, int point, int rank,

@@ -40,8 +40,7 @@ static bool is_point(const struct linkmap_suspect *suspect) { return suspect->fr
 
 /* Returns the number of standard deviations that any of `among` values exceeds by chance with
    probability alpha. The deviation itself is an estimate from the map's points. In simulations,
-   Student's quantile with one degree of freedom per point keeps the probability at or below
-   alpha. */
+   Student's quantile with one degree of freedom per point keeps this probability <= alpha. */
 static double deviations(const struct linkmap_map *map, double alpha, double among)
 {
     const double degrees = fmax(LINKMAP_POINTS_FOR_SIGMA, map->count);
@@ -93,8 +92,7 @@ static double deviations_of_link(const struct linkmap_map *map, double alpha)
 }
 
 /* Finds at most OF_POINT_MAX suspected links from this point, the slowest first; `from` of unused
-   entries is NONE. A round trip is attributed to its first point. Returns how many were left
-   out. */
+   entries is NONE. A round trip is attributed to its first point. Returns how many don't fit. */
 enum { NONE = -1 };
 static int own_suspects(const struct linkmap_map *map, const struct linkmap_limits *limits,
                         struct linkmap_suspect *own)

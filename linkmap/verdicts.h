@@ -1,6 +1,5 @@
 /*
- * Model of the link times of one message size (map.c), and verdicts on points and links
- * (verdicts.c).
+ * Model of link times of one message size (map.c), and verdicts on points and links (verdicts.c).
  */
 #pragma once
 
@@ -38,8 +37,7 @@ struct linkmap_map {
 void linkmap_map_make(struct linkmap_map *map, const struct linkmap_links *links, double threshold);
 void linkmap_map_free(struct linkmap_map *map);
 
-/* Return the time of a link that its groups alone explain, and the min and max over all groups.
-   Local. */
+/* Return the time of a link that its groups alone explain, and the range of all groups. Local. */
 double linkmap_expected(const struct linkmap_map *map, int from, int to);
 struct bc_interval linkmap_expected_range(const struct linkmap_map *map);
 
@@ -97,8 +95,7 @@ enum linkmap_fault linkmap_fault_of(const struct linkmap_verdicts *verdicts, int
                                     double *alone_pct);
 
 /* Sets a pair of points (from < to) to the next pair with a slow link, in the order of `from` and
-   `to`. Returns false if there is none. Takes time proportional to the number of suspects.
-   Local. */
+   `to`. Returns false if there is none. Time grows with the number of suspects. Local. */
 bool linkmap_next_slow(const struct linkmap_verdicts *verdicts, int *from, int *to);
 
 void linkmap_verdicts_free(struct linkmap_verdicts *verdicts);

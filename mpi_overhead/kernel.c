@@ -101,8 +101,7 @@ INLINE double time_loops(const struct overhead_exchange *x, bool has_message, bo
 /* Data repeats after PERIOD bytes, not a power of two, so that misplaced data shows. */
 enum { PERIOD = 251 };
 
-/* Returns byte i of the current message: never 0, and different in each message, so that old data
-   shows. */
+/* Returns byte i of the current message: never 0, and new in each message, so old data shows. */
 static unsigned char data_byte(const struct overhead_exchange *x, int64_t i)
 {
     return (unsigned char)((x->messages + i) % PERIOD + 1);

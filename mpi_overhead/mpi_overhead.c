@@ -11,8 +11,7 @@
  * posts a message, works, waits, and ends with a barrier of the two ranks. Loops without a message,
  * without work, and with neither are timed alternately with it. With enough work (beyond the knee)
  * the message completes before the wait, and the overhead is the time that the message adds to the
- * work. The ranks of the lower half, ordered by node, measure, each with a partner in the upper
- * half.
+ * work. Ranks of the lower half, ordered by node, measure, with partners in the upper half.
  *
  * When and how often: a row is a size, a direction and a pair. Rows are measured alternately, each
  * in six visits, or up to twelve if the row isn't precise and time is left. The first visit raises
@@ -261,8 +260,7 @@ static const char *varying_keys(const struct overhead_parameters *p)
     return p->both ? "direction," : "";
 }
 
-/* Reserves a buffer, its contents, and a new buffer that is allocated before the old one is
-   freed. */
+/* Reserves a buffer, its contents, and a buffer that is allocated before the old one is freed. */
 static void open_memory(struct mpi_overhead *bench, struct bc_run *run)
 {
     const struct overhead_parameters *const p = &bench->parameters;

@@ -22,8 +22,7 @@
 #define PROBE_ROUNDS 5
 
 /* With -b RATIO the search ends without a knee once the work alone takes this many times --thresh
-   times the shortest iteration: then base_t rose with the work, as it does if --bthresh is
-   large. */
+   times the shortest iteration: base_t rose with the work, as with a large --bthresh. */
 #define BEYOND_KNEE_MAX 32.0
 
 /* ---- common to both ways --------------------------------------------------------------------- */

@@ -62,8 +62,7 @@ extern const struct bc_option msgrate_rma_options[MSGRATE_RMA_OPTIONS];
 bool msgrate_complete(void *state, struct bc_error *error);
 bool msgrate_fit(void *state, struct bc_run *run, struct bc_error *error);
 
-/* Returns the bytes of all buffers that a rank of msgrate has at the same time, possibly on a
-   GPU. */
+/* Returns the bytes of all buffers that a rank of msgrate has at a time, possibly on a GPU. */
 double msgrate_device_bytes(const struct msgrate_parameters *parameters, const struct bc_run *run);
 
 /* Members of struct bc_program that both programs share. */
@@ -221,7 +220,6 @@ struct msgrate_row {
     int64_t wrong; /* messages with wrong data on this rank */
 };
 
-/* Computes the result of all visits, warns of wrong data, and frees the row's samples.
-   Collective. */
+/* Computes the result of all visits, warns of wrong data, and frees the samples. Collective. */
 void msgrate_conclude(const struct msgrate_bench *bench, struct msgrate_row *row,
                       struct msgrate_result *result);

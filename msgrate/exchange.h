@@ -82,8 +82,7 @@ void msgrate_exchange_create(struct msgrate_exchange *exchange, struct msgrate_b
                              const struct msgrate_exchange *direct);
 void msgrate_exchange_destroy(struct msgrate_exchange *exchange);
 
-/* Flushes the caches, writes the data to be sent, and enters a barrier. Collective over
-   MPI_COMM_WORLD. */
+/* Flushes the caches, writes the data to be sent, and enters a barrier of all ranks. */
 void msgrate_exchange_prepare(struct msgrate_exchange *exchange);
 
 /* Ends an iteration. Returns the number of messages with wrong data on this rank (--check). */

@@ -64,8 +64,7 @@ struct bc_span msgrate_time_steps(const struct msgrate_rma_exchange *exchange);
 void msgrate_put_share(const struct msgrate_thread *thread);
 void msgrate_get_share(const struct msgrate_thread *thread);
 
-/* Transfers all messages, each thread its share. Returns when all threads are done (timed).
-   Local. */
+/* Transfers all messages, each thread its share, and waits for all threads (timed). Local. */
 void msgrate_transfer(const struct msgrate_rma_exchange *exchange);
 
 /* Creates an exchange of messages of `size_bytes`, with a new window. Collective over

@@ -175,7 +175,7 @@ static void add_steps(const struct noise *noise, struct noise_steps *steps, int 
     steps->judged += is_known ? count : 0;
 }
 
-/* Returns the number of steps in the next block, or 0 if the time is up or there are enough.
+/* Returns the number of steps in the next block, or 0 if time or samples are used up.
    Collective. */
 static int64_t next_block(const struct noise *noise, const struct tally *tally, int64_t end_ns)
 {

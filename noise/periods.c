@@ -39,8 +39,7 @@ static const size_t searched[SEARCHES] = {256, SEARCHED_MAX};
 #define BLUR_MAX 0.5
 
 /* Min power of a clock's base frequency, as a share of the max over its harmonics: short stops have
-   the same power at all harmonics. At a multiple of the true period some harmonics have no
-   power. */
+   the same power at all harmonics. At a multiple of the true period some have no power. */
 #define FIRST_MIN 0.3
 
 /* Stops come in bursts if less than BURST_FREE of them (82 % of random stops) begin at least BURST
@@ -196,8 +195,7 @@ static void list_members(const struct noise_train *train, const struct clock *cl
     }
 }
 
-/* Returns the period: the slope of a line through the members' times over their numbers (least
-   squares). */
+/* Returns the period: the slope of a least-squares line through the times over the numbers. */
 static double fit_period(const struct members *members)
 {
     const double n = (double)members->count;
@@ -215,8 +213,7 @@ static double fit_period(const struct members *members)
 }
 
 /* Returns Student's interval of the period, from the periods in eight parts of the time. If a
-   daemon counts from its last stop, deviations from a line are correlated; those of parts
-   aren't. */
+   daemon counts from its last stop, deviations from a line are correlated, parts aren't. */
 static struct bc_interval period_interval(const struct members *members, double period_s,
                                           double confidence)
 {
@@ -256,8 +253,7 @@ static bool follow_clock(const struct noise_search *search, struct clock *clock,
 
 /* ---- all ------------------------------------------------------------------------------------- */
 
-/* Returns the first stop of each burst, or all stops if there are few bursts. `events` has room for
-   all. */
+/* Returns the first stop of each burst in `events`, or all stops if there are few bursts. */
 static struct noise_train without_bursts(const struct noise_train *train,
                                          struct noise_event *events)
 {

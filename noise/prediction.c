@@ -69,8 +69,7 @@ static void common_span(const struct noise_watch *watch, int64_t span_ns[2])
     span_ns[1] = -span_ns[1];
 }
 
-/* Returns the slowdown in a visit on rank 0, or NAN if the ranks' times don't overlap.
-   Collective. */
+/* Returns the slowdown in a visit on rank 0; NAN if ranks' times don't overlap. Collective. */
 static double predict_visit(const struct noise_stops *stops, const struct noise_watch *watch,
                             double step_ns, double cells_max)
 {

@@ -133,8 +133,7 @@ static bool has_more(const struct search *s, const struct comparison *c, int ran
         return false;
     for (size_t visit = 0; visit < visits; visit++)
         values[visit] = bc_mean(&values[visit * NOISE_PARTS], NOISE_PARTS);
-    /* Differences between visits are common to all classes, and with 4 or more ranks are in the
-       spread. */
+    /* Visits differ in all classes alike. With 4 or more ranks the spread includes that. */
     return visits < VISITS_MIN || bc_mean_interval(values, visits, 1.0 - alpha).lo > 0.0;
 }
 

@@ -11,8 +11,7 @@ static int64_t checked_values(const struct pingpong_game *g)
     return g->partner < 0 ? 0 : pingpong_checked(g);
 }
 
-/* Returns this rank's buffer in a half (one way of a repetition) in which it `moves` the data or
-   not. */
+/* Returns this rank's buffer in half a repetition, in which it `moves` the data or not. */
 static struct bc_buffer *buffer_of(const struct pingpong_game *g, bool moves)
 {
     if (g->fresh != NULL && g->pattern->move == NULL)

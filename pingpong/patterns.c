@@ -64,8 +64,7 @@ static inline double *at(const struct pingpong_game *g, int64_t displacement)
 /* Placed after a function's last call, so that the compiler doesn't turn the call into a jump. */
 static inline void return_here(void) { __asm__ volatile(""); }
 
-/* Moves by put or get: `kind` is the suffix of the coarray's function. Contiguous data is one
-   block. */
+/* Moves by put or get: `kind` is the suffix of coarray functions. Contiguous data is one block. */
 #define MOVES(kind)                                                                                \
     /* The specification's arguments: target, source, displacement and count. */                   \
     CALLED static void kind##_block(const struct bc_coarray *target, double *source, int partner,  \

@@ -22,8 +22,7 @@
  * Buffers on a device: the staged counterpart, timed alternately, copies from the device to pinned
  * memory before a transfer, and back after it.
  *
- * Written: one line per row, after its last visit (columns.c): half the mean of the visits'
- * medians.
+ * Written: one line per row, after its last visit (columns.c): half the mean of visits' medians.
  */
 #include "common/job/node_order.h"
 #include "common/mpi/mpi_check.h"
@@ -194,8 +193,7 @@ static void list_arranged(const struct pingpong *pingpong, int arrangement)
         }
 }
 
-/* Lists rows. Prints notes on arrangements left out, and on how many pairs of others cross nodes.
-   Collective. */
+/* Lists rows. Prints notes on arrangements left out, and on pairs across nodes. Collective. */
 static void list_rows(const struct pingpong *pingpong)
 {
     const struct bc_run *const run = pingpong->run;

@@ -10,8 +10,7 @@
 
 /* ---- shapes of data (patterns.c) ------------------------------------------------------------- */
 
-/* Data of a transfer: `count` blocks of `blksize` doubles, whose starts are `stride` doubles
-   apart. */
+/* Data of a transfer: `count` blocks of `blksize` doubles, at distances of `stride` doubles. */
 struct pingpong_shape {
     int64_t count, blksize, stride;
 };
@@ -85,8 +84,7 @@ struct pingpong_game {
 typedef void pingpong_step_fn(struct pingpong_game *game);
 
 /* A way to move the data. In names, "sub" is a function that can't be inlined, "simple" one that
-   takes only the count, "all" a coarray of exactly the data's size, "many" one transfer per
-   block. */
+   takes only the count, "all" a coarray of the data's size, "many" one transfer per block. */
 struct pingpong_pattern {
     const char *name;
     enum pingpong_sweep sweep;
@@ -140,8 +138,7 @@ extern const struct bc_option pingpong_options[PINGPONG_OPTIONS];
 /* Completes the limits of a state that begins with the parameters, except max_blocks. Local. */
 bool pingpong_parameters_complete(void *state, struct bc_error *error);
 
-/* Checks processes and memory. Fits sizes and blocks that aren't given to memory and time.
-   Local. */
+/* Checks processes and memory. Fits default sizes and blocks to memory and time. Local. */
 bool pingpong_parameters_fit(void *state, struct bc_run *run, struct bc_error *error);
 
 /* Returns the largest extent, in values, including gaps. */

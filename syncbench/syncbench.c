@@ -8,8 +8,7 @@
  * cancels. A barrier (or with --start=window an agreed start) and one untimed repetition precede
  * each loop. Locks have no untimed repetition: ranks take turns, with the delay inside the lock.
  *
- * When: a row is a synchronisation. Rows are measured alternately, each in several visits with new
- * windows.
+ * When: a row is a synchronisation. Rows are measured alternately, in visits with new windows.
  *
  * How often: six visits per row, up to twelve if the row isn't precise and time is left. The first
  * visit doubles the repetitions until a loop is long compared with a reading of the clock. A visit

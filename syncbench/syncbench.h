@@ -127,8 +127,7 @@ struct syncbench_result {
 
 extern const struct bc_table syncbench_table;
 
-/* Computes the result of all visits and frees the samples. With --estimator=mean the
-   synchronisation is the difference of the means ± 1.96 (sd + reference sd), as specified.
-   Local. */
+/* Computes the result of all visits and frees the samples. With --estimator=mean, sync is the
+   difference of the means ± 1.96 (sd + reference sd), as specified. Local. */
 void syncbench_conclude(const struct bc_run *run, struct syncbench_row *row,
                         struct syncbench_result *result);

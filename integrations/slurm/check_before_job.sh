@@ -5,8 +5,7 @@
 #
 #   COMMCOST=/opt/commcost sbatch check_before_job.sh ./application INPUT
 # COMMCOST is the folder with run_scripts and build. With srun, ranks write to the job's folder, which must be visible
-# on all nodes. The check-up takes about five seconds (--seconds=0 reads facts and measures messages, but tries no
-# remedies).
+# on all nodes. The check-up takes about five seconds (--seconds=0: no remedies are tried).
 set -u
 
 findings=checkup-${SLURM_JOB_ID:?use sbatch}.tsv

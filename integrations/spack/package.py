@@ -1,7 +1,6 @@
 # A Spack recipe in the form of Spack's package repository (Spack 1.0 and newer). Until commcost is there: put this file
 # into packages/commcost/ of your repository (spack repo create), the source archive (cpack --config
-# CPackSourceConfig.cmake) at `url`, and its checksum (sha256sum) into `version`. Not tested yet: only its syntax was
-# checked.
+# CPackSourceConfig.cmake) at `url`, and its checksum (sha256sum) into `version`. Untested except for its syntax.
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 from spack.package import *

@@ -31,8 +31,7 @@ fi
 . "$COMMCOST_TOP/run_scripts/lib.sh"
 cd "$PBS_O_WORKDIR"
 
-# PBS sends SIGTERM at the end of the job's time, and SIGKILL soon after. If the time is known, the suite ends a minute
-# before.
+# PBS sends SIGTERM at the end of the job's time, SIGKILL soon after. If the time is known, the suite ends 60 s earlier.
 budget=
 if [ "${PBS_WALLTIME:-0}" -gt 120 ] 2>/dev/null; then
     budget=--budget=$((PBS_WALLTIME - 60))

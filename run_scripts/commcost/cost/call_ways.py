@@ -40,8 +40,7 @@ def is_started(function):
 
 
 def operation_of(function):
-    """Returns the overlap programs' name of an MPI function (iallreduce for MPI_Allreduce), or None if none measures
-    it."""
+    """Returns the overlap programs' name of an MPI function (iallreduce for MPI_Allreduce), or None."""
     name = "i" + re.sub("^MPI_I?|_init$", "", function).lower()
     return _MESSAGES.get(function) or (name if name in collectives() else None)
 

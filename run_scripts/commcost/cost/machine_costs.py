@@ -73,8 +73,7 @@ class OwnCosts:
 
     @property
     def lost_share(self):
-        """Returns the share of time lost to interruptions in the benchmarks: the mean over their rows, or 0 if none has
-        it."""
+        """Returns the share of time lost to interruptions in the benchmarks: the mean over their rows, or 0."""
         found = [float(text) for tables in self._tables.values() for kind in tables.kinds()
                  for row in tables.rows(kind) for text in row.texts("lost_pct")]
         return sum(found) / len(found) / 100 if found else 0.0

@@ -199,8 +199,7 @@ def size_phrase(calls):
 
 
 def all_sizes(every):
-    """Merges Calls of several sizes, of one function and communicator, into Calls of their mean size. None if a part is
-    unknown."""
+    """Merges a function's Calls of several sizes on a communicator. None if a part is unknown."""
     number = sum(calls.calls for calls in every)
     if number <= 0 or any(calls.size is None or calls.joined is None for calls in every):
         return None

@@ -90,8 +90,7 @@ class PanelText:
     """
 
     def __init__(self, panel, rows, colours, threshold=None):
-        """`colours` are by value of the first key. `threshold` is the value of the panel's metadata, or None if
-        unknown."""
+        """`colours` are by value of the first key. `threshold` is from the metadata, or None if unknown."""
         self.panel, self._colours = panel, colours
         self.no_column = [name for name in (panel.y, panel.x) if name and
                           any(of_side and name not in of_side[0] for of_side in rows.values())]
@@ -162,8 +161,7 @@ class PanelText:
                    default=1)
 
     def _lines_of_table(self):
-        """Yields the table in blocks, which gnuplot selects by index: a block per line, or per panel of dots and
-        side."""
+        """Yields the table in blocks, which gnuplot selects by index: one per line, or per panel of dots and side."""
         by_x = bool(self.panel.x)
         yield f"# result\tpanel\tlabel\t{'x' if by_x else 'row'}\tvalue\tlow\thigh\tlaunches\tseries"
         number = 0

@@ -67,7 +67,7 @@ def is_overlap(kind):
 
 
 def headings_of(kind, keys):
-    """Returns the headings of the columns that name a kind's rows: FIRST_KEYS, keys without a heading, and those of
+    """Returns headings of the columns that name a kind's rows: FIRST_KEYS, further keys, and those of
     benchmarks.ini."""
     entry = entry_of(kind)
     others = [name for name in keys if name not in (*entry.names, *entry.hidden, *FIRST_KEYS)]

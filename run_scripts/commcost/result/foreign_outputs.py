@@ -285,8 +285,7 @@ class _Imb(_Output):
 
 
 class _Msgrate(_Output):
-    """Sandia's msgrate: lines `name: value` of settings and four rates, or with -o a line of seven settings and four
-    rates."""
+    """Sandia's msgrate: lines `name: value` of settings and four rates, or with -o a line of seven and four."""
 
     title = r"job size: +[0-9]+\s*$"
     whole = r"(?:[0-9]+ ){7}(?:[0-9]+\.[0-9]+ ?){4}\s*$"  # one launch

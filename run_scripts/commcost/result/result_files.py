@@ -44,8 +44,7 @@ def unknown_files(files):
 
 
 def has_setting(path):
-    """True if a launch of a suite with settings wrote the file, which lacks the name of its setting
-    (suite_plan.make_plan)."""
+    """True if a launch of a suite with settings wrote the file, which doesn't name its setting."""
     return re.search(r"@[0-9]+\.tsv$", path) is not None
 
 
@@ -113,8 +112,7 @@ def is_made(path):
 
 
 def _kind_of(path):
-    """Returns the kind of a file from its metadata: "merged", "launch", "made" (by a comparison or a summary) or
-    None."""
+    """Returns the kind of a file from its metadata: "merged", "launch", "made" (comparison or summary) or None."""
     head = _head_of(path)
     if foreign_outputs.is_foreign(head):
         return "launch"

@@ -26,8 +26,7 @@ OF_A_ROW = ("launches", "status")
 
 
 class Line(typing.NamedTuple):
-    """A quantity of a row. The interval is that of the median over launches. Its ends are None with fewer than six
-    launches."""
+    """A quantity of a row. The interval is that of the median over launches, None with fewer than six."""
 
     series: Series
     values: Values

@@ -262,8 +262,7 @@ def rows_by_key(tables, kind):
 
 
 def middle_of_rows(rows):
-    """Returns a launch's cells by column. Repeated rows become medians of numbers, without wrong data, and the worst
-    status."""
+    """Returns a launch's cells by column: medians of repeated rows, without wrong data, and the worst status."""
     if len(rows) == 1:
         return rows[0]
     good = [cells for cells in rows if cells.get("status") != "FAIL"] or rows
@@ -279,8 +278,7 @@ def sorted_numbers(texts):
 
 
 def median_text(texts):
-    """Returns the median of numbers as text: one of the numbers, or the mean of two with the same number of
-    decimals."""
+    """Returns the median of numbers as text: one of them, or the mean of two with as many decimals."""
     ordered = sorted_numbers(texts)
     middle = len(ordered) // 2
     if len(ordered) % 2:

@@ -28,8 +28,7 @@ def pairs_of(tables, cost):
 
 
 def line_of(cost, pair, note="", scale=1.0, remedy="", label="", **fields):
-    """Returns the Line of a CostLine and a pair of a row and its Measured value, with a note if some launches have no
-    value."""
+    """Returns the Line of a CostLine and a pair of a row and its Measured value. Notes launches without a value."""
     row, found = pair
     values = [scale * float(text) for text in row.texts(cost.column)]
     found = found.scaled(scale)
@@ -228,8 +227,7 @@ def noise(tables):
                       remedy=COST_LINES["lost"].remedy if can_do else "")
         for source, share in shares[:SOURCES]:
             yield source_line(source, share)
-    # The operation with the largest predicted slowdown. The measured slowdown is too low, since usual steps are also
-    # interrupted.
+    # The largest predicted slowdown. The measured one is too low, since usual steps are also interrupted.
     slowdown = COST_LINES["slowdown"]
     for row, predicted in sorted(pairs_of(tables, slowdown), key=lambda pair: -pair[1].value)[:1]:
         work = "" if row.keys["grain_us"] == "0" else f" + {row.keys['grain_us']} µs of work"

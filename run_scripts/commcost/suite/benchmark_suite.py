@@ -16,8 +16,7 @@ def main(argv):
 
 
 def run_suite(argv, opened=Result):
-    """Runs a suite with these options. Returns the Suite and the exit status. `opened` opens results for the
-    summary."""
+    """Runs a suite. Returns the Suite and the exit status. `opened` opens results for the summary."""
     def write_summary(path):
         try:
             text, _ = summary_table.summarize([path], opened=opened)

@@ -175,8 +175,7 @@ def is_kept(line, kept):
 
 
 def untrusted_options(words, build):
-    """Returns the folder's options that must be given again with --resume: all of the same name, to keep their
-    order."""
+    """Returns the folder's options that must be given again with --resume: all of a name, to keep their order."""
     names = {word.partition("=")[0] for word in words
              if not is_trusted(word, own_build() if word.startswith("--build=") else build)}
     return [word for word in words if word.partition("=")[0] in names]

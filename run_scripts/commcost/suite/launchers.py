@@ -123,8 +123,7 @@ def place_of(job, launch):
 
 
 def crowding(job, launcher):
-    """Returns a warning if ranks of a job share processors, or "" if each has one or the processors of other nodes are
-    unknown."""
+    """Returns a warning if ranks of a job share processors, or "" if they don't or it isn't known."""
     is_of_slurm = launcher.name == Srun.name or os.environ.get("SLURM_JOB_ID")
     if job.hosts or is_of_slurm and not os.environ.get("SLURMD_NODENAME"):
         return ""

@@ -93,8 +93,7 @@ def read_options(words):
 
 
 def resume_command(path, *more):
-    """Returns the command that resumes a suite's folder with further options, or starts a new suite in any other
-    folder."""
+    """Returns the command that resumes a suite's folder with further options, or starts a suite in another folder."""
     begun = launch_options.options_of(path, KEPT)
     return (shell_command(script(PROGRAM), *more) if begun is None else
             launch_options.resume_command(PROGRAM, path, begun, *more))

@@ -104,8 +104,7 @@ class Setting(typing.NamedTuple):
 
 
 def settings_of(varied):
-    """Returns the Settings of --vary's values, one per combination, or one without a name. UsageError for an unusable
-    value."""
+    """Returns a Setting per combination of --vary's values, or one without a name. UsageError for unusable values."""
     axes, called = {}, {}  # axes: values by varied item; called: name in results by folder
     for text in varied:
         found = re.fullmatch("([A-Za-z_][A-Za-z0-9_]*=|(?:build|launcher):)(.+)", text)

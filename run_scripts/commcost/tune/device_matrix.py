@@ -1,5 +1,4 @@
-"""device_matrix.sh: tries operations with buffers on a GPU, one launch each, and compares with the MPI library's
-claims."""
+"""device_matrix.sh: tries operations with buffers on a GPU, one launch each, against the MPI library's claims."""
 
 import os
 

@@ -93,8 +93,7 @@ class Library:
         return "The library doesn't report its choices: see the times."
 
     def changed_variables(self, line, contests):
-        """Returns the source of each value that isn't the variable's default in launches. `line` has the words before a
-        program."""
+        """Returns the sources of values that aren't defaults in launches. `line` has the words before a program."""
         del line
         return {contest.variable: "environment" for contest in contests if contest.variable in os.environ}
 

@@ -84,8 +84,7 @@ class Trials:
         self._is_new = is_new
 
     def begin(self, made, used, options):
-        """Makes the folder or resumes it. Failure if it has a different plan. `options` are from
-        launch_options.parsed."""
+        """Makes or resumes the folder. Failure if it has a different plan. `options` are from launch_options.parsed."""
         self.folder.check()
         self._is_new = self._is_new or not os.path.exists(self.folder.path)
         self.folder.make()

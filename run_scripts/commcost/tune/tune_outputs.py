@@ -138,8 +138,7 @@ def page_of(tuning, race, proof, rules, path):
 
 
 def write_all(tuning, race, proof, words, status):
-    """Writes the library's file, if there is a rule, its evidence and the page. Returns the page. `status` is the exit
-    status."""
+    """Writes the library's file (if it has rules), its evidence and the page, and returns the page."""
     held = {cell: race.decisions[cell].choice for cell, found in proof.decisions.items() if found.choice == FILE}
     rules, folder = tuning.rules(held), tuning.trials.folder.path
     path = os.path.join(folder, "rules" + tuning.library.suffix)
