@@ -46,7 +46,7 @@ static inline struct bc_buffer *msgrate_arriving(struct msgrate_exchange *exchan
     return &exchange->receive[(exchange->iteration + ahead) & (exchange->receive_count - 1)];
 }
 
-/* True if this rank sends in an iteration. */
+/* True if this rank sends, or receives, in an iteration. */
 static inline bool msgrate_sends(const struct msgrate_exchange *exchange)
 {
     return !(exchange->pattern->one_partner && !exchange->bench->lower);

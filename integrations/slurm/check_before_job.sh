@@ -4,6 +4,7 @@
 # Checks MPI on the nodes of a Slurm job before the application starts. A job that MPI can't start is requeued and held.
 #
 #   COMMCOST=/opt/commcost sbatch check_before_job.sh ./application INPUT
+#
 # COMMCOST is the folder with run_scripts and build. With srun, ranks write to the job's folder, which must be visible
 # on all nodes. The check-up takes about five seconds (--seconds=0: no remedies are tried).
 set -u

@@ -1,6 +1,9 @@
 """The communication cost of a program.
 
-    program_cost cost.sh: its options and its output program_account an account of a program's time in MPI
-    program_changes changes that save time, one function per rule machine_costs costs of calls on a machine, from
-    results call_ways rows of results that hold the cost of a call monitor_report a monitor's report of a program
+    program_cost      cost.sh: its options and its output
+    program_account   an account of a program's time in MPI
+    program_changes   changes that save time, one function per rule
+    machine_costs     costs of calls on a machine, from results
+    call_ways         rows of results that hold the cost of a call
+    monitor_report    a monitor's report of a program
 """

@@ -86,10 +86,15 @@ class Calls(typing.NamedTuple):
 class Monitored:
     """A report.
 
-    metadata values by key seconds of the monitored run ranks, nodes ranks and their nodes; nodes may be None inside_s
-    inside MPI, of all ranks together; slowest_s and slowest_rank are of the slowest least rank and time of the rank
-    that was least inside MPI, or None by_function Calls of kinds pttopt and coll by_size Calls of kind sizes others
-    Calls of kind calls, which completed nothing remarks defects of the report, one line each
+    metadata        values by key
+    seconds         of the monitored run
+    ranks, nodes    ranks and their nodes; nodes may be None
+    inside_s        inside MPI, of all ranks together; slowest_s and slowest_rank are of the slowest
+    least           rank and time of the rank that was least inside MPI, or None
+    by_function     Calls of kinds pttopt and coll
+    by_size         Calls of kind sizes
+    others          Calls of kind calls, which completed nothing
+    remarks         defects of the report, one line each
     """
 
     def __init__(self, path):

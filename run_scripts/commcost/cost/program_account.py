@@ -70,9 +70,12 @@ class Spent(typing.NamedTuple):
 class Account:
     """A program's account.
 
-    program a program_changes.Program lines Lines, in descending order of time savings program_changes.Savings of at
-    least `min_saving_pct` of the run remarks defects of report and results uncovered Uncovered calls, in descending
-    order of time spent Spent: the time in MPI, and its parts
+    program    a program_changes.Program
+    lines      Lines, in descending order of time
+    savings    program_changes.Savings of at least `min_saving_pct` of the run
+    remarks    defects of report and results
+    uncovered  Uncovered calls, in descending order of time
+    spent      Spent: the time in MPI, and its parts
     """
 
     def __init__(self, report, tables, min_saving_pct, other_machine):

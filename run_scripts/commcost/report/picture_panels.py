@@ -85,8 +85,9 @@ class Point(typing.NamedTuple):
 class PanelText:
     """A panel made of each side's rows: `table` is gnuplot's input, `settings` its variables.
 
-    points lists of Points by side, index of the page (panel), and index of the series missing rows without a value
-    no_column columns that the rows lack
+    points     lists of Points by side, index of the page (panel), and index of the series
+    missing    rows without a value
+    no_column  columns that the rows lack
     """
 
     def __init__(self, panel, rows, colours, threshold=None):

@@ -16,7 +16,8 @@ FOOTER = ("1 MB/s is 2^20 bytes/s, 1 GB/s is 2^30 bytes/s. NA: no value. "
 class Report:
     """A result, maybe with a base: its scorecard `card`, and its pages.
 
-    paths of the result and its base tables Tables of both
+    paths   of the result and its base
+    tables  Tables of both
     """
 
     def __init__(self, paths, tables):

@@ -1,9 +1,17 @@
 """Results: reader, model, and statistics over launches.
 
-    result_reader reads one result file result_files results in folders foreign_outputs outputs of OSU, IMB and SMB, as
-    results launches values of each row over launches, for comparisons and the summary tables rows by benchmark, for
-    pictures, reports and costs benchmarks titles and headings of each benchmark checkup_facts facts and measurements of
-    the check-up row_labels labels of rows result_metadata metadata that may differ between results rank_test statistics
-    over launches intervals numbers with an interval summary_table summarize.sh: summary.tsv, one row per quantity
-    result_writer writes tables as the benchmarks do rank_hosts the ranks of each host
+    result_reader     reads one result file
+    result_files      results in folders
+    foreign_outputs   outputs of OSU, IMB and SMB, as results
+    launches          values of each row over launches, for comparisons and the summary
+    tables            rows by benchmark, for pictures, reports and costs
+    benchmarks        titles and headings of each benchmark
+    checkup_facts     facts and measurements of the check-up
+    row_labels        labels of rows
+    result_metadata   metadata that may differ between results
+    rank_test         statistics over launches
+    intervals         numbers with an interval
+    summary_table     summarize.sh: summary.tsv, one row per quantity
+    result_writer     writes tables as the benchmarks do
+    rank_hosts        the ranks of each host
 """

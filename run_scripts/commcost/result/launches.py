@@ -85,10 +85,13 @@ class Value(typing.NamedTuple):
 class Launches:
     """Launches of one or several sides, numbered from 0. Add all files, then call finish() once.
 
-    series all series by schema, values of the keys and quantity, in reading order launches all launches warnings one
-    line each notes one line each, about short results values_of by benchmark and key of the metadata: Values by value
-    mixtures sentences about metadata that differ between launches of the same rows statuses by schema and values of the
-    keys: the worst status of used launches
+    series     all series by schema, values of the keys and quantity, in reading order
+    launches   all launches
+    warnings   one line each
+    notes      one line each, about short results
+    values_of  by benchmark and key of the metadata: Values by value
+    mixtures   sentences about metadata that differ between launches of the same rows
+    statuses   by schema and values of the keys: the worst status of used launches
     """
 
     def __init__(self, opened=Result):

@@ -45,8 +45,8 @@ CELL_MAX = 200  # characters
 class Differing(typing.NamedTuple):
     """Keys of the metadata that distinguish launches with the same rows.
 
-    names names of new columns by key of the metadata; the fewest keys that distinguish all launches warned numbers of
-    two launches that differ, by other key
+    names   names of new columns by key of the metadata; the fewest keys that distinguish all launches
+    warned  numbers of two launches that differ, by other key
     """
 
     names: dict

@@ -40,9 +40,12 @@ class Table(typing.NamedTuple):
 class Tables:
     """One result, or a new one and its base.
 
-    tables of all files labels of the results, by side paths by side left remarks about files that are left out, or that
-    differ but share rows opened opens a result: Result or KeptResults.opened apart by kind: keys that differing
-    metadata add to rows (the metadata's key by column)
+    tables  of all files
+    labels  of the results, by side
+    paths   by side
+    left    remarks about files that are left out, or that differ but share rows
+    opened  opens a result: Result or KeptResults.opened
+    apart   by kind: keys that differing metadata add to rows (the metadata's key by column)
     """
 
     def __init__(self, paths, opened=Result):
