@@ -90,7 +90,7 @@ void linkmap_judge(struct linkmap_verdicts *verdicts, const struct linkmap_links
                    const struct linkmap_limits *limits);
 
 /* Returns the fault of a point (from == to) or of the links between two points (from < to). Sets
-   *alone_pct to that of the slower suspected way, or NAN if none was suspected. Local. */
+ *alone_pct to that of the slower suspected way, or NAN if none was suspected. Local. */
 enum linkmap_fault linkmap_fault_of(const struct linkmap_verdicts *verdicts, int from, int to,
                                     double *alone_pct);
 

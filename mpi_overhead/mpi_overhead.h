@@ -115,7 +115,7 @@ struct overhead_result {
     double iter_ns, work_ns, base_ns;
     struct bc_summary overhead_ns, transfer_ns; /* NAN if there are none */
     struct bc_summary available_pct; /* share of base_ns that the overhead leaves, as specified */
-    struct bc_summary transfer_available_pct; /* the same of transfer_ns; NAN without an overhead */
+    struct bc_summary transfer_available_pct; /* share of transfer_ns; NAN without an overhead */
     bool is_disturbed;         /* the overhead was impossible: below 0, or above the transfer */
     struct bc_outcome outcome; /* overhead_no_knee without an overhead */
 };

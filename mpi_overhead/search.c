@@ -109,7 +109,7 @@ int64_t overhead_fixed_iterations(const struct mpi_overhead *bench)
 
 /* ---- -b auto --------------------------------------------------------------------------------- */
 
-/* Returns the iterations of a loop: as many as take about LOOP_NS, or a fixed number over LOOPS. */
+/* Returns the iterations of a loop that takes about LOOP_NS, or a fixed number over LOOPS. */
 static int64_t iterations_for(const struct mpi_overhead *bench, double iteration_ns)
 {
     enum { LOOPS = 25 }; /* divides the specified 100 and 1000 */

@@ -122,7 +122,7 @@ static int64_t samples_of_visit(const struct bc_run *run)
 /* Returns the clock's time `seconds` from now, at most 3 years. */
 static int64_t end_of(double seconds) { return bc_now_ns() + (int64_t)(fmin(seconds, 1e8) * 1e9); }
 
-/* Runs quanta on this rank for `seconds`, or as many as --samples, or until a signal. */
+/* Runs quanta on this rank for `seconds`, or --samples quanta, or until a signal. */
 static void watch(struct noise *noise, double seconds, struct noise_stops *stops)
 {
     const int64_t asked = samples_of_visit(noise->run);
@@ -195,7 +195,7 @@ static int64_t next_block(const struct noise *noise, const struct tally *tally, 
     return next;
 }
 
-/* Runs steps on all ranks, for `seconds` or as many as --samples. Collective. */
+/* Runs steps on all ranks, for `seconds`, or --samples steps. Collective. */
 static void step(struct noise *noise, struct noise_steps *steps, double seconds)
 {
     static noise_kernel_fn *const kernels[NOISE_OPERATIONS] = {noise_barrier_steps,

@@ -87,5 +87,5 @@ size_t noise_fill_cells(const struct noise_stops *stops, size_t from, double beg
 
 /* Internal to noise_predict. Returns the number of cells of a part, and its first cell, or 0 after
    the last part. Cells are reduced in parts that don't overlap: all cells if there are at most
-   `max` or they fit into one part, otherwise as many parts as `max` allows, spread evenly. */
+   `max` or they fit into one part, otherwise the parts that `max` allows, spread evenly. */
 int noise_cell_part(double cells, double max, int part, double *first);

@@ -144,8 +144,8 @@ class Monitored:
             into.append(self._calls(texts, numbers))
 
     def _nodes(self, members, ranks):
-        """Returns a communicator's nodes, or those of the job if unknown. Host names are used only if there are as many
-        as nodes."""
+        """Returns a communicator's nodes, or those of the job if unknown. Host names are used only if each node has its
+        own."""
         if ranks == 1 or ranks == self.ranks or self._hosts is None or len(self._hosts) != self.nodes:
             return 1 if ranks == 1 else self.nodes
         if members not in self._nodes_of:

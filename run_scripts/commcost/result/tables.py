@@ -281,7 +281,7 @@ def sorted_numbers(texts):
 
 
 def median_text(texts):
-    """Returns the median of numbers as text: one of them, or the mean of two with as many decimals."""
+    """Returns the median of numbers as text: one of them, or the mean of two with their number of decimals."""
     ordered = sorted_numbers(texts)
     middle = len(ordered) // 2
     if len(ordered) % 2:

@@ -68,7 +68,7 @@ def digits_of(found):
 
 
 def number(value, median, units, digits):
-    """Returns a value in the median's unit, with as many decimals as the median needs for `digits` digits."""
+    """Returns a value in the median's unit, with the decimals that the median needs for `digits` digits."""
     factor = unit_of(median, units)[0]
     size = max(abs(value), abs(median)) / factor
     decimals = max(0, digits - 1 - magnitude(size)) if size else 0

@@ -21,7 +21,7 @@ LOSES = "loses"  # verdict on a size; the answer is no
 ANSWERS = YES, PARTLY, EVEN, NO, UNSURE
 LINES = 12           # min lines for which sizes are left out
 PLACE = 28           # max characters of the sizes of an answer; more become "some sizes"
-MANY = 8             # of so many sizes, a single one may be chance
+MANY = 8             # sizes, of which a single one may be chance
 HIDES_PCT, BARE_PCT = 50, 10  # of an operation's time: min share that is worth it, max share that isn't
 
 MESSAGES = {"isend": ("MPI_Isend", "MPI_Send_init"), "irecv": ("MPI_Irecv", "MPI_Recv_init"),

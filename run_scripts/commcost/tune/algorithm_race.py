@@ -1,8 +1,8 @@
 """A race of choices against a default: selects choices to measure further, and proves winners.
 
 All choices of a cell (an operation of a size) get a few launches. Choices that surely don't gain the requested share
-over the default or over the best choice are dropped. The others get twice as many launches, and so on: a race (Maron
-and Moore, "Hoeffding Races: Accelerating Model Selection Search for Classification and Function Approximation", NIPS 6
+over the default or over the best choice are dropped. The others get twice the launches, and so on: a race (Maron and
+Moore, "Hoeffding Races: Accelerating Model Selection Search for Classification and Function Approximation", NIPS 6
 (1993)) in rounds that double (Karnin, Koren and Somekh, "Almost Optimal Exploration in Multi-Armed Bandits", ICML 30
 (2013)). Exact rank tests give its intervals, so a single slow launch never decides.
 
