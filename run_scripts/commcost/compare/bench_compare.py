@@ -175,7 +175,7 @@ def main(words):
     hint, status = launches_hint(comparison.changes, limits), status_of(comparison.changes, limits, options.fail_on)
     comparison.remarks.extend([("note", hint)] if hint else [])
     command.write_to(options.output, text_of(options, words, comparison, status))
-    if hint and not options.no_header:  # whose notes are on stderr
+    if hint and not options.no_header:  # then notes are on stderr
         command.complain(PROGRAM, hint)
     unsure = sum(change.verdict == UNSURE for change in comparison.changes)
     if unsure and status == command.EXIT_DONE:

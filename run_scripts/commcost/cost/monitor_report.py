@@ -1,7 +1,6 @@
 """A monitor's report of a program.
 
-All times are seconds of one rank: the report's sums over ranks, divided by the number of ranks that made
-such calls.
+All times are seconds per rank: the report's sums over ranks, divided by the number of ranks that made such calls.
 """
 
 import functools
@@ -128,7 +127,6 @@ class Monitored:
                         if is_true]
 
     def _read(self, texts, numbers):
-        """Reads a row."""
         if texts["rank"] != "NA":
             rank = amount(texts["rank"])
             if texts["kind"] == "total" and None not in (rank, numbers["in_calls_s"]):

@@ -173,7 +173,7 @@ class OtherMachine(typing.NamedTuple):
 
 
 def parse_machine(text):
-    """Returns the type of --what-if: latency=-20%,bandwidth=x2."""
+    """Parses a value of --what-if: latency=-20%,bandwidth=x2."""
     factors = {"latency": 1.0, "bandwidth": 1.0}
     for word in text.split(","):
         name, _, change = word.partition("=")

@@ -32,7 +32,7 @@ class Saving(typing.NamedTuple):
     seconds: Span  # of the run
     rows: tuple    # evidence: rows of benchmarks (tables.Row)
     what: str      # the change in a few words
-    facts: tuple   # sentences: the remedy, and today's times
+    facts: tuple   # sentences: the remedy, and the current times
 
 
 class Operation(typing.NamedTuple):

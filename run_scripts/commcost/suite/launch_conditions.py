@@ -15,7 +15,7 @@ SHORT = ("--visits=1", "--max-time=0.01")  # the measurements are not used
 
 
 def is_busy():
-    """Returns true if other programs use this machine's processors."""
+    """True if other programs use this machine's processors."""
     return (processor_count.load() or 0) > LOAD
 
 

@@ -40,7 +40,7 @@ def count(value):
 
 
 def duration(value):
-    """Returns 90, 90s, 30m, 2h or 1:30:00 in seconds."""
+    """Parses 90, 90s, 30m, 2h or 1:30:00 as seconds."""
     found = re.fullmatch("([0-9]{1,9})([smh]?)|([0-9]{1,5}):([0-9][0-9]):([0-9][0-9])", value)
     if not found:
         raise argparse.ArgumentTypeError(f"'{value:.200}': use a time like 90, 30m, 2h or 1:30:00")
