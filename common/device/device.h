@@ -70,7 +70,7 @@ void bc_device_compute(struct bc_device *device, uint64_t steps);
 /* Starts a copy between memory of any kind except BC_MEMORY_HOST. */
 void bc_device_copy_later(struct bc_device *device, void *to, const void *from, size_t bytes);
 
-/* Returns when all kernels and copies that were started have ended, except bc_device_copy. */
+/* Returns when all started kernels and copies have ended, except those of bc_device_copy. */
 void bc_device_synchronize(struct bc_device *device);
 
 /* Returns the time of the kernel of bc_device_compute alone in ns, by the device's events, whose

@@ -96,7 +96,7 @@ bool bc_driver_open(struct bc_driver *driver, char *reason, size_t length);
 void bc_driver_close(struct bc_driver *driver);
 
 /* Selects the device for the calling thread, with CUDA by its primary context, which an MPI library
-   shares. bc_driver_release returns it. Local. */
+   shares. bc_driver_release gives the context back. Local. */
 int bc_driver_use(const struct bc_driver *driver, int device);
 void bc_driver_release(const struct bc_driver *driver, int device);
 

@@ -27,7 +27,7 @@ double halo_needed_bytes(const struct halo_box *box, bool packs)
 
 int64_t halo_largest_cube(double bytes, bool packs)
 {
-    /* Starts from the extent without halo and buffers, which need a few values less. */
+    /* Starts from the extent without halo and buffers, which reduce it a little. */
     const double beyond = fmin(fmax(0.0, bytes) / (double)sizeof(double), BC_ELEMENTS_MAX);
     int64_t extent = (int64_t)cbrt(beyond);
     for (; extent > 0; extent--) {

@@ -1,6 +1,6 @@
 /*
- * Faces of an array on a device, packed by a kernel into one buffer there, in messages, and
- * unpacked by a kernel.
+ * Faces of an array on a device: a kernel packs them into one buffer on the device, messages carry
+ * them, and a kernel unpacks them.
  *
  * A kernel packs all six faces; the receives are posted; the host waits for the kernel, since MPI
  * may read the buffer only afterwards; the faces are sent. When all faces have arrived, a kernel

@@ -54,7 +54,7 @@ struct bc_cores {
 
 void bc_cores_read(struct bc_cores *cores);
 
-/* Returns the cores that have a processor in `processors`; a processor whose core isn't known
-   counts as a core of its own. */
+/* Returns the cores that have a processor in `processors`; a processor whose core isn't known is
+   taken as a core of its own. */
 struct bc_processors bc_cores_of(const struct bc_cores *cores,
                                  const struct bc_processors *processors);

@@ -89,8 +89,8 @@ static void append_processors(struct bc_text *text, const struct bc_processors *
 }
 
 /* Returns on rank 0 the text of the lowest rank that has one, with the number of nodes that have
-   one; frees all others. NULL on other ranks, and if no rank has a text. Uses collectives only,
-   since a program under the monitor may have receives pending. Collective. */
+   one; frees all others. Returns NULL on other ranks, and if no rank has a text. Uses collectives
+   only, since a program under the monitor may have receives pending. Collective. */
 static char *text_of_nodes(const struct bc_job *job, char *text)
 {
     struct bc_text whole = {0};

@@ -29,7 +29,7 @@ int bc_node_order_rank(const struct bc_node_order *order, int place);
 /* Returns the rank in `to` of a process that is `rank` in `from`, or MPI_UNDEFINED. Local. */
 int bc_translate_rank(MPI_Comm from, int rank, MPI_Comm to);
 
-/* Returns true if a rank of MPI_COMM_WORLD is on another node than the calling rank. Local. */
+/* Returns true if a rank of MPI_COMM_WORLD and the calling rank are on different nodes. Local. */
 bool bc_crosses_nodes(const struct bc_job *job, int rank);
 
 /* Returns on rank 0 the share of pairs that cross nodes, in whole percent, which is 0 or 100 only

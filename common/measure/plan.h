@@ -47,6 +47,7 @@ struct bc_plan bc_plan_of(const struct bc_run *run, const struct bc_samples *tak
 void bc_plan_until_precise(struct bc_plan *plan, const struct bc_precise_value *values, int count);
 
 /* Returns true if a row has the number of samples, or the precision over all visits, that the
-   settings ask for. `in_time`: if rows are visited once, the visit was precise in time. Rank 0. */
+   settings ask for. `in_time` matters if rows are visited once: the visit was precise in time. Rank
+   0. */
 bool bc_samples_are_precise(const struct bc_run *run, const struct bc_samples *samples,
                             bool in_time, const struct bc_precise_value *values, int count);

@@ -132,7 +132,7 @@ static inline void bc_round_time(const struct bc_round *round, int q, struct bc_
     bc_round_value(round, q, bc_round_ns(round, q, span));
 }
 
-/* Returns the summary of quantity 0 less quantity `subtrahend` (-1: none), with p99 and max of
+/* Returns the summary of quantity 0 minus quantity `subtrahend` (-1: none), with p99 and max of
    single repetitions if there are any. Local; rank 0. */
 struct bc_summary bc_store_summary(const struct bc_run *run, const struct bc_store *store,
                                    int subtrahend);

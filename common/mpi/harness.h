@@ -20,8 +20,8 @@ struct bc_located {
     int rank;
 };
 
-/* Sets whether ranks that wait sleep; at first they don't. Local, the same on all ranks, between
-   two collectives. */
+/* Sets if waiting ranks sleep; initially they don't. Local, the same on all ranks, between two
+   collectives. */
 void bc_harness_choose(bool sleeps);
 
 /* Do what the MPI functions of these names do. If ranks sleep, they call PMPI_ functions, so that

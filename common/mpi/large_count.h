@@ -4,7 +4,7 @@
  *
  * Up to BC_COUNT_MAX elements are passed as they are. More are passed as one element of a datatype
  * made of blocks of BC_COUNT_MAX: J. Hammond, A. Schaefer and R. Latham, "To INT_MAX... and Beyond!
- * Exploring Large-Count Support in MPI", ExaMPI 2014. That doesn't work for reductions, whose
+ * Exploring Large-Count Support in MPI", ExaMPI 2014. This doesn't work for reductions, whose
  * operations take predefined datatypes only, nor for int displacements.
  */
 #pragma once

@@ -1,4 +1,4 @@
-/* MPI_Alltoallw: as MPI_Ialltoallv, with a datatype for each rank and displacements in bytes. */
+/* MPI_Alltoallw: as MPI_Alltoallv, with a datatype for each rank and displacements in bytes. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"
 

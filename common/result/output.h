@@ -1,6 +1,6 @@
 /*
  * The result of a run: metadata, a header row, rows (docs/output.md). Programs describe their rows
- * by this header; common/result/writer.h writes the rows.
+ * with this header; common/result/writer.h writes the rows.
  *
  * Only the rank that reports has an output. On all others the handle is NULL and every function
  * does nothing, so that callers need no branch. All functions are local.

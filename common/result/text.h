@@ -26,5 +26,5 @@ void bc_print_wrapped(FILE *stream, const char *text, size_t column, size_t widt
                       const char *begin);
 
 /* Makes a text plain, in place and never longer: one line of UTF-8. Control characters and line
-   separators become `control`, bytes that aren't UTF-8 question marks. */
+   separators become `control`, bytes that aren't UTF-8 become question marks. */
 void bc_make_plain_text(char *text, char control);

@@ -85,7 +85,7 @@ struct bc_run {
     struct bc_own_run *own; /* private to common/run/ (internal.h) */
 };
 
-/* The share of a rank's memory that its buffers may take; MPI libraries need some themselves. */
+/* The share of a rank's memory that its buffers may take; MPI libraries need memory, too. */
 #define BC_MEMORY_SHARE 0.5
 
 /* Returns the bytes that buffers of this rank may take: `share` of job.memory_per_rank or, in

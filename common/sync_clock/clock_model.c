@@ -247,7 +247,7 @@ struct bc_clock_model bc_clock_model_fit(const struct bc_exchange *exchanges, si
     return (struct bc_clock_model){frame.at_ns, frame.ahead_ns, ahead_ns, drift};
 }
 
-/* Returns the lead of the other clock when it shows other_ns, less ahead_ns. */
+/* Returns the lead of the other clock when it shows other_ns, minus ahead_ns. */
 static double beyond(const struct bc_clock_model *model, int64_t other_ns)
 {
     return model->more_ns + model->drift * (double)(other_ns - model->at_ns);

@@ -64,8 +64,8 @@ static int turns(int size, int at_once)
     return sum;
 }
 
-/* Drops a measurement if there is no space for another. The oldest one stays as long as the model
-   is fitted to it, since the drift depends on it. */
+/* Drops a measurement if there is no space for a further one. The oldest one stays as long as the
+   model is fitted to it, since the drift depends on it. */
 static void make_space(struct bc_global_clock *clock)
 {
     if (clock->count + RUNS <= BC_EXCHANGES_MAX)
@@ -103,7 +103,7 @@ static void measure_leaders(struct bc_global_clock *clock, double seconds)
         take_turn(clock, tree, step, 0, pair_count(tree->size, step), seconds);
 }
 
-/* Measures the node's pairs. On crowded nodes the others sleep meanwhile. */
+/* Measures the node's pairs. On crowded nodes all other pairs sleep meanwhile. */
 static void measure_node(struct bc_global_clock *clock, double seconds)
 {
     const struct bc_clock_tree *const tree = &clock->node;
@@ -131,8 +131,8 @@ static void learn(struct bc_global_clock *clock)
     if (clock->count == 0)
         return;
     if (!clock->one_clock) {
-        /* The exchanges before these are kept: a disturbance may have made them look inconsistent,
-           and later ones may make them consistent again. */
+        /* Earlier exchanges are kept: a disturbance may have made them look inconsistent, and later
+           ones may make them consistent again. */
         const size_t min = (clock->options & BC_WHOLE_PAST) != 0 ? clock->count : EXCHANGES_MIN;
         clock->consistent = bc_clock_model_consistent(clock->exchanges, clock->count, min);
         known->model = bc_clock_model_fit(clock->exchanges + clock->count - clock->consistent,
@@ -197,7 +197,7 @@ static void hand_down(struct bc_global_clock *clock)
 static void measure_and_learn(struct bc_global_clock *clock, double pair_s)
 {
     measure_all(clock, pair_s);
-    /* On all ranks at the same time, before a rank waits for the rank above. */
+    /* All ranks fit at the same time, before a rank waits for the rank above. */
     learn(clock);
     hand_down(clock);
 }

@@ -29,7 +29,8 @@
 /* A rank that shares its processor yields it until this long before the start. */
 #define YIELD_UNTIL_NS 50000
 
-/* A clock that shows the same in this many readings stands still, as simulated clocks do. */
+/* A clock that shows the same time in READINGS_MAX readings stands still, as simulated clocks
+   do. */
 #define READINGS_MAX 100000
 
 /* The clock is measured again when its error may have grown by ERROR_GROWTH_NS, but that takes at

@@ -43,7 +43,7 @@
  * (MPIX_MONITOR_ERR_MEMORY, _ERR_OUTPUT or _ERR_COMMUNICATORS). Without MPIRT_MONITOR, the first
  * snapshot makes a communicator from MPI_COMM_SELF for a moment, and each report one from
  * MPI_COMM_WORLD, unless the program's communicators leave MPI no room. If MPI fails for another
- * reason, the error handlers of these two decide. The monitor never sets them.
+ * reason, the error handlers of these two communicators decide. The monitor never sets them.
  *
  * Threads: any thread may call any function at MPI_THREAD_MULTIPLE, and at other levels as MPI
  * allows (MPI_Query_thread). An end with a report is a collective call on MPI_COMM_WORLD, which

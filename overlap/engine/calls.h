@@ -6,7 +6,7 @@
  * of calls. The numbers 0, 1, 2, 4, 8 ... are tried until the exposed time rises or the limit is
  * reached. Then numbers between them are tried: where the lines through the trials on both sides
  * meet, or half-way, as long as these lines leave room for a better number. The interval with the
- * lowest bound comes first, which need not be beside the best number: two distant numbers can be
+ * lowest bound comes first, which need not be next to the best number: two distant numbers can be
  * equally good, with a better number before both.
  */
 #pragma once

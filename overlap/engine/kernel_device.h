@@ -1,5 +1,4 @@
-/* The timed regions of runs with a device: buffers lie there, or a kernel of `steps` works
-   there. */
+/* The timed regions of runs with a device, which holds buffers or runs a kernel of `steps`. */
 #pragma once
 
 #include "overlap/engine/kernel.h"

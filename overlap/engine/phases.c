@@ -282,8 +282,7 @@ static struct bc_plan answer_plan(const struct overlap_measurement *m)
 
 /* ---- the answer: overlap and gain ------------------------------------------------------------ */
 
-/* Parts of a row's only visit, whose differences stand in for those of visits; and their min
-   rounds. */
+/* Parts of a row's only visit, whose differences replace those of visits; and their min rounds. */
 #define BLOCKS BC_VISITS
 #define BLOCK_ROUNDS_MIN 2
 

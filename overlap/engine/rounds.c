@@ -141,7 +141,7 @@ static double take_work_parts(struct overlap_experiment *x, const struct bc_roun
     return x->kernel_ns + x->clock_ns;
 }
 
-/* Work alone, and an operation with the same work, in ns, less the cost of readings. */
+/* Work alone, and an operation with the same work, in ns, minus the cost of readings. */
 struct with_work {
     double alone_ns, inside_ns; /* the work */
     double beside_ns;           /* the operation without the work, with one reading */

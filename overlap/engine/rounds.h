@@ -35,10 +35,10 @@ struct overlap_experiment {
 
 enum overlap_call { OVERLAP_CALL_REFERENCE, OVERLAP_CALL_TOTAL, OVERLAP_CALL_BLOCKING };
 
-/* Times the operation without work, with `units` of work in each part, or its blocking counterpart;
-   returns this rank's time in ns with the cost of a reading of the clock (-INFINITY: it doesn't
-   work), and notes the start for a quantity of the round, unless by_barrier (NULL). `units` are a
-   kernel's steps if a device works. Collective. */
+/* Times the operation without work, with `units` of work in each part, or its blocking counterpart.
+   Returns this rank's time in ns with the cost of a reading of the clock, or -INFINITY if it
+   doesn't work. Notes the start for a quantity of the round, which may be NULL with by_barrier.
+   `units` are a kernel's steps if a device works. Collective. */
 double overlap_take(struct overlap_experiment *x, const struct bc_round *round, int quantity,
                     enum overlap_call call, uint64_t units);
 

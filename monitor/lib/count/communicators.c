@@ -146,8 +146,8 @@ static void place_record(int number, struct communicator *record, const char *ma
     }
     if (!record->origin.is_named)
         set_name(record, "");
-    /* A report may be reading the groups of a held record. The new groups have the same
-       processes. */
+    /* A report may be reading the groups of a held record: keeps them, since the new groups have
+       the same processes. */
     if (holds[number] > 0) {
         memcpy(dropped, record->group, sizeof record->group);
         memcpy(record->group, place->group, sizeof record->group);

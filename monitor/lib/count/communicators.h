@@ -108,7 +108,7 @@ void communicator_freed(MPI_Comm comm, int number);
 void communicator_hold(int communicator);
 void communicator_release(int communicator);
 
-/* Takes the name that the program has given a communicator. Reports replace a blank name by the
+/* Notes the name that the program has given a communicator. Reports replace a blank name by the
    creating function. */
 void communicator_named(MPI_Comm comm, const char *name);
 

@@ -46,8 +46,8 @@ static inline bool followed_begin(struct followed_call *call, enum operation_kin
     return true;
 }
 
-/* Leaves a call that has returned `error` and completed `completed` requests, those of these
-   indices (NULL: the first ones), with a status each. Returns `error`. */
+/* Leaves a call that has returned `error` and completed `completed` requests, those at `indices`
+   (NULL: the first ones), with a status each. Returns `error`. */
 int followed_end(struct followed_call *call, int error, int completed, const int *indices);
 
 /* Leaves a call that has completed no request, or for which there was no room. Returns `error`. */

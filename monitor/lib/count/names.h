@@ -1,6 +1,6 @@
 /*
  * Names of the functions of functions.def. With ROW defined as NAMES, each row is an
- * OPERATION(Name, class) or, if it counts as "other MPI", an UNCOUNTED(Name).
+ * OPERATION(Name, class) or, if it is counted as "other MPI", an UNCOUNTED(Name).
  */
 #pragma once
 

@@ -269,7 +269,7 @@ void call_completes(const struct mpi_call *call)
     if (are_sizes_counted())
         between_call_left();
     inside_follow_files(false, 0);
-    /* The monitor's work since the call before, and after this one. */
+    /* The monitor's work since the previous call, and after this one. */
     const int64_t own_ticks = (int64_t)(inside_own.reading + inside_own.after_operation +
                                         call->entered_ticks - inside.entry_ticks);
     monitor_lock();

@@ -2,7 +2,7 @@
  * Operations in flight by their requests, and persistent requests.
  *
  * MPICH and Open MPI give one request to all operations that are complete when their call returns.
- * Such an operation ends there, since a later wait may be for any of them. Some of these requests
+ * Such an operation ends then, since a later wait may be for any of them. Some of these requests
  * are known from the start. Others are noticed when MPI hands out a request again while an
  * operation of it is in flight. Either its operations are complete and share it, or nobody saw the
  * end of the first (in a call that bypasses the monitor). MPI is asked whenever it hands out this
@@ -40,7 +40,7 @@ enum request_added request_add(MPI_Request request, const struct operation *oper
 bool request_take(MPI_Request request, struct operation *operation);
 
 /* Asks MPI whether the operations of a REQUEST_REPEATED are complete, and ends or follows them,
-   with the new one. Takes the lock. */
+   together with the new one. Takes the lock. */
 void request_repeated(MPI_Request request, const struct operation *operation);
 
 /* Next definition of MPI_Request_get_status, for request_repeated. Not PMPI's: the request may

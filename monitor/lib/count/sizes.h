@@ -27,7 +27,7 @@ struct size_amounts {
     double computed_ticks;    /* the thread's computation between the call that starts one and the
                                  call that completes it */
     uint64_t after_ticks;     /* the thread's computation after that, see between.h */
-    int64_t joinable;         /* could have been part of the operation before, see between.h */
+    int64_t joinable;         /* number of joinable operations, see between.h */
 };
 
 struct sized_kind {

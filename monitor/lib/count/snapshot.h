@@ -1,7 +1,6 @@
 /*
- * Snapshots: their counts, and their life. The memory of counts is allocated when a snapshot is
- * created. All functions are local. "Needs the lock": the caller has the monitor's lock, see
- * handles.h.
+ * Snapshots: counts and lifetime. The memory of counts is allocated when a snapshot is created. All
+ * functions are local. "Needs the lock": the caller has the monitor's lock, see handles.h.
  */
 #pragma once
 

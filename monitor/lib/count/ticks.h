@@ -1,5 +1,5 @@
 /*
- * Timestamps of operations. A tick is one of the processor's time stamp counter if that is
+ * Timestamps of operations. A tick is that of the processor's time stamp counter if that is
  * invariant, since reading it takes half as long as clock_gettime. Elsewhere it is a nanosecond of
  * CLOCK_MONOTONIC. All functions are local.
  */

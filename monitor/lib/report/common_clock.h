@@ -1,7 +1,7 @@
 /*
  * Common clock of all ranks for times in ticks: rank 0's (common/sync_clock/global_clock.h).
  *
- * Clocks are compared in MPI_Init and when a report is made. In between, a clock is taken to gain
+ * Clocks are compared in MPI_Init and when a report is made. In between, a clock is assumed to gain
  * evenly (Becker, Rabenseifner and Wolf, "Implications of Non-Constant Clock Drifts for the
  * Timestamps of Concurrent Events", CLUSTER 2008).
  */

@@ -14,7 +14,7 @@
 
 static bool saw_start, saw_session;
 
-/* Ends the program if its MPI library can't take the calls of this one. */
+/* Ends the program if its MPI library can't take this library's calls. */
 static void refuse_other_library(void)
 {
     enum { NAME_SIZE = 64 };
@@ -106,7 +106,7 @@ INTERPOSED int MPI_Init_thread(int *argc, char ***argv, int required, int *provi
                        entry_ticks);
 }
 
-/* Counts the time of MPI_Finalize until all ranks are there. */
+/* Counts the time of MPI_Finalize until all ranks have called it. */
 static void wait_for_all(void)
 {
     struct mpi_call call;

@@ -7,7 +7,7 @@
 /*
  * Application binary interface (ABI) of an MPI library: the major version of the standard's ABI
  * (MPI 5.0, chapter 20), or one of these. Handles are numbers in MPICH and its derivatives, and
- * pointers in Open MPI, so a monitor can't pass a call on to a library of another ABI.
+ * pointers in Open MPI, so a monitor can't pass a call on to a library of a different ABI.
  */
 enum { ABI_OTHER = 0, ABI_MPICH = -1, ABI_OPEN_MPI = -2 };
 

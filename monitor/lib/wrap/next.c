@@ -7,7 +7,7 @@
 struct next_mpi next;
 struct freeing_around freeing_around;
 
-/* NULL if the MPI library lacks the function: then no program calls it. */
+/* Returns NULL if the MPI library lacks the function: then no program calls it. */
 static void *next_definition(const char *pmpi_name)
 {
     void *const definition = dlsym(RTLD_NEXT, pmpi_name + 1);

@@ -147,9 +147,9 @@ static void pause_before_look(int64_t *pause_ns)
         *pause_ns += *pause_ns / 2;
 }
 
-/* Decides, unless another rank has: when all marks are there, or this rank has waited too long. It
-   looks for the decision only then, since NFS remembers for half a minute that a file isn't there.
-   A rank that can't write the decision waits for another rank's. */
+/* Decides, unless another rank has: when all marks exist, or this rank has waited too long. It
+   looks for the decision only then, since NFS remembers for half a minute that a file doesn't
+   exist. A rank that can't write the decision waits for another rank's. */
 static enum answer decide(int ranks, int *absent)
 {
     int64_t end_ns = bc_source_monotonic_ns() + WAIT_NS;
@@ -174,7 +174,7 @@ static void name_absent_ranks(struct bc_error *error, int rank, const int *absen
 {
     enum { SHOWN = 200 };
     char list[SHOWN];
-    int lowest = 0; /* the lowest rank that is there */
+    int lowest = 0; /* the lowest rank present */
     while (lowest < count && absent[lowest] == lowest)
         lowest++;
     if (rank != lowest)
