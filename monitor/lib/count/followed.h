@@ -12,9 +12,9 @@
 struct followed_call {
     struct mpi_call mpi;
     struct completing completing;
-    MPI_Request *handles; /* the requests as they were before the call */
-    MPI_Status *statuses; /* the program's, or the monitor's if the program ignores them */
-    int32_t *taken;       /* operations of the requests that the call has completed */
+    MPI_Request *handles;        /* the requests as they were before the call */
+    MPI_Status *statuses;        /* the program's, or the monitor's if the program ignores them */
+    int32_t *taken;              /* operations of the requests that the call has completed */
     const MPI_Request *requests; /* the program's */
     void *memory;                /* NULL: on the stack */
 };
