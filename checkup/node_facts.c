@@ -1,7 +1,5 @@
 #include "checkup/facts.h"
 
-#include "common/job/limits.h"
-
 #include <arpa/inet.h>
 #include <dirent.h>
 #include <ifaddrs.h>
@@ -84,6 +82,20 @@ static void add_interface(struct bc_text *facts, const char *parent, const char 
     add_file(facts, prefix, "mtu", "B", folder, "mtu");
     add_file(facts, prefix, "rate", "Mbit/s", folder, "speed");
     add_file(facts, prefix, "numa_node", "", folder, "device/numa_node");
+    print(whole, sizeof whole, "%s.driver", prefix);
+    char link[PATH_MAX], driver[PATH_MAX];
+    print(link, sizeof link, "%s/device/driver", folder);
+    if (realpath(link, driver) != NULL)
+        checkup_add_fact(facts, whole, "", link, "%s", strrchr(driver, '/') + 1);
+}
+
+/* The ones at the beginning of a netmask. */
+static int prefix_length(const struct sockaddr *netmask)
+{
+    return netmask == NULL
+               ? 32
+               : __builtin_popcount(
+                     ((const struct sockaddr_in *)(const void *)netmask)->sin_addr.s_addr);
 }
 
 static void add_addresses(struct bc_text *facts)
@@ -99,7 +111,8 @@ static void add_addresses(struct bc_text *facts)
             (const struct sockaddr_in *)(const void *)one->ifa_addr;
         print(name, sizeof name, "interface.%s.address", one->ifa_name);
         if (inet_ntop(AF_INET, &internet->sin_addr, address, sizeof address) != NULL)
-            checkup_add_fact(facts, name, "", "getifaddrs", "%s", address);
+            checkup_add_fact(facts, name, "", "getifaddrs", "%s/%d", address,
+                             prefix_length(one->ifa_netmask));
     }
     freeifaddrs(list);
 }
@@ -140,6 +153,7 @@ static void add_numa_node(struct bc_text *facts, const char *parent, const char 
 
 void checkup_add_node_facts(struct bc_text *facts)
 {
+    add_file(facts, "kernel", "boot_id", "", "/proc/sys/kernel/random", "boot_id");
     visit_entries("/sys/devices/system/node", facts, add_numa_node);
     add_file(facts, "clock", "source", "", "/sys/devices/system/clocksource/clocksource0",
              "current_clocksource");

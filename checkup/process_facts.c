@@ -12,12 +12,14 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -77,23 +79,25 @@ static void add_processors(struct bc_text *facts, const char *name, const char *
     free(members);
 }
 
-/* Appends the NUMA nodes of this processor and of memory that this process touched. */
+/* Appends the NUMA nodes of this processor and of a new page that this process touched. Appends
+   nothing if the process moved in between. */
 static void add_numa_nodes(struct bc_text *facts)
 {
-    unsigned processor = 0, node = 0;
-    if (syscall(SYS_getcpu, &processor, &node, NULL) == 0) {
-        checkup_add_fact(facts, "processor", "", "getcpu", "%u", processor);
-        checkup_add_fact(facts, "processor_numa_node", "", "getcpu", "%u", node);
-    }
-    char *const page = malloc((size_t)sysconf(_SC_PAGESIZE));
+    const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+    unsigned processor = 0, before = 0, after = 0;
     int status = -1;
-    if (page == NULL)
+    void *pages[] = {mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)};
+    if (pages[0] == MAP_FAILED)
         return;
-    *(volatile char *)page = 1;
-    void *pages[] = {page};
-    if (syscall(SYS_move_pages, 0, 1UL, pages, NULL, &status, 0) == 0 && status >= 0)
-        checkup_add_fact(facts, "memory_numa_node", "", "move_pages", "%d", status);
-    free(page);
+    const bool known = syscall(SYS_getcpu, &processor, &before, NULL) == 0;
+    *(volatile char *)pages[0] = 1;
+    if (known && syscall(SYS_getcpu, &processor, &after, NULL) == 0 && after == before) {
+        checkup_add_fact(facts, "processor", "", "getcpu", "%u", processor);
+        checkup_add_fact(facts, "processor_numa_node", "", "getcpu", "%u", after);
+        if (syscall(SYS_move_pages, 0, 1UL, pages, NULL, &status, 0) == 0 && status >= 0)
+            checkup_add_fact(facts, "memory_numa_node", "", "move_pages", "%d", status);
+    }
+    munmap(pages[0], bytes);
 }
 
 static void add_processor_facts(struct bc_text *facts)
@@ -118,6 +122,8 @@ static void add_processor_facts(struct bc_text *facts)
         const struct bc_quota *const quota = &quotas.of[i];
         checkup_add_fact(facts, "cpu_quota", "processors", bc_quota_file(quota), "%.4g",
                          quota->processors);
+        checkup_add_fact(facts, "cpu_quota_group", "", "stat", "%llu:%llu",
+                         (unsigned long long)quota->device, (unsigned long long)quota->group);
         if (quota->throttled >= 0)
             checkup_add_fact(facts, "throttled_periods", "", "cpu.stat", "%lld",
                              (long long)quota->throttled);
@@ -154,14 +160,21 @@ static void add_isolation_facts(struct bc_text *facts)
     if (bc_system_numbers(&number, 1, "", "/proc/sys/kernel/yama/ptrace_scope"))
         checkup_add_fact(facts, "ptrace_scope", "", "/proc/sys/kernel/yama/ptrace_scope", "%lld",
                          (long long)number);
+    char nonce = 1, copy = 0;
+    const struct iovec from = {&nonce, 1}, to = {&copy, 1};
+    checkup_add_fact(facts, "own_memory", "", "process_vm_readv", "%s",
+                     process_vm_readv(getpid(), &to, 1, &from, 1, 0) == 1 ? "ok" : strerror(errno));
     struct statvfs shm;
+    struct stat folder;
     if (statvfs("/dev/shm", &shm) == 0) {
         checkup_add_fact(facts, "shm_bytes", "B", "statvfs", "%llu",
                          (unsigned long long)shm.f_blocks * shm.f_frsize);
         checkup_add_fact(facts, "shm_free_bytes", "B", "statvfs", "%llu",
                          (unsigned long long)shm.f_bavail * shm.f_frsize);
-        checkup_add_fact(facts, "shm_filesystem", "", "statvfs", "%lx", (unsigned long)shm.f_fsid);
     }
+    if (stat("/dev/shm", &folder) == 0)
+        checkup_add_fact(facts, "shm_filesystem", "", "stat", "%llx",
+                         (unsigned long long)folder.st_dev);
     struct rlimit limit;
     if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0)
         add_limit(facts, "memlock_bytes", &limit, "B");
@@ -187,6 +200,12 @@ static void add_library_facts(struct bc_text *facts)
     int length;
     BC_MPI(MPI_Get_library_version(text, &length));
     checkup_add_fact(facts, "mpi_library", "", "MPI_Get_library_version", "%s", text);
+    /* Results cut long texts. */
+    for (const char *option = strstr(text, "--enable-"); option != NULL;
+         option = strstr(option + 1, "--enable-"))
+        if (strncmp(option, "--enable-g", 10) == 0 || strncmp(option, "--enable-debug", 14) == 0)
+            checkup_add_fact(facts, "configured_with", "", "MPI_Get_library_version", "%.*s",
+                             (int)strcspn(option, " '\n"), option);
     checkup_add_fact(facts, "mpi_built_with", "", "build", "%s", COMMCOST_MPI_LIBRARY);
     checkup_add_fact(facts, "mpirun_built_with", "", "build", "%s", COMMCOST_MPIRUN);
     add_library_file(facts);

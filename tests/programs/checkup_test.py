@@ -194,8 +194,8 @@ class WithinNode(CheckupCase):
     @needs_namespaces("--mount")
     def test_full_shm(self):
         self.checkup(FACTS_ONLY, before=self.in_mounts("mount -t tmpfs -o size=256m tmpfs /dev/shm",
-                                                       "head -c 240M /dev/zero > /dev/shm/full"))
-        self.assertRegex(self.findings["Within a node"][0]["found"], "^/dev/shm of .* is full: 16 MiB are free$")
+                                                       "head -c 250M /dev/zero > /dev/shm/full"))
+        self.assertRegex(self.findings["Within a node"][0]["found"], "^/dev/shm of .* is full: 6 MiB are free$")
 
 
 class System(CheckupCase):
@@ -246,9 +246,11 @@ class System(CheckupCase):
         self.assert_only("Limits", "^memlock is 8192 KiB on ")
 
     def test_memlock(self):
+        """Too little for an adapter, if there were one."""
         before = ["sh", "-c", 'ulimit -l 64 && exec "$@"', "sh"]
-        self.assertEqual(1, self.checkup(FACTS_ONLY, before=before))
-        self.assert_only("Limits", "^memlock is 64 KiB on ", "warning")
+        self.assertEqual(0, self.checkup(FACTS_ONLY, before=before))
+        self.assertEqual([f"memlock is 64 KiB on {os.uname().nodename}, too little for InfiniBand"],
+                         [found for found in self.unknown if found.startswith("memlock")])
 
 
 TESTBED = os.path.join(Case.source, "tests", "machine", "testbed", "testbed.sh")
@@ -269,8 +271,19 @@ class BetweenNodes(CheckupCase):
         return f"--launcher=sh {TESTBED} run -q --in {name} --ranks {{ranks}} --"
 
     def test_slow_wire(self):
-        self.assertEqual(1, self.checkup(FACTS_ONLY, self.make_testbed()))
+        """Of an interface with a device, which veth has none of."""
+        device = "/sys/class/net/wire"
+        script = self.folder / "physical"
+        script.write_text(f"#!/bin/sh\nmount -t tmpfs tmpfs /sys/class && mkdir -p {device}/device && echo up > {device}/operstate && "
+                          f'echo 9000 > {device}/mtu && echo 10000 > {device}/speed && exec "$@"\n', encoding="ascii")
+        script.chmod(0o755)
+        self.assertEqual(1, self.checkup(FACTS_ONLY, self.make_testbed() + f" unshare --mount {script}"))
         self.assert_only("Between nodes", r"^[0-9]+ MB/s on a 10 Gbit/s link \(wire\)$")
+
+    def test_virtual_wire(self):
+        """The rate of a virtual interface may not be the wire's."""
+        self.assertEqual(0, self.checkup(FACTS_ONLY, self.make_testbed()))
+        self.assertRegex("\n".join(self.unknown), r"(?m)^[0-9]+ MB/s on a 10 Gbit/s link \(wire\)$")
 
     def test_mtu(self):
         self.assertEqual(1, self.checkup(FACTS_ONLY, self.make_testbed("ip link set wire mtu 1400")))
@@ -368,8 +381,9 @@ class Variables(CheckupCase):
         self.checkup("--seconds=180", environment={**others, **slow})
         found = {finding["remedy"]: finding["gain"] for finding in self.findings.get("Variables", [])}
         (name,) = slow
-        if f"unset {name}" not in found and not (before and self.is_visible(slow)):
-            self.skipTest("not judged: launches on this busy machine don't show the effect")
+        is_late = any("may slow messages" in found for found in self.unknown)
+        if f"unset {name}" not in found and (is_late or not (before and self.is_visible(slow))):
+            self.skipTest("not judged: this machine is too busy to show the effect in time")
         self.assertIn(f"unset {name}", found)
         return found[f"unset {name}"]
 
@@ -377,8 +391,7 @@ class Variables(CheckupCase):
     def test_ucx(self):
         slow = {"UCX_RNDV_THRESH": "0"}
         first, second = self.gain(slow, HARMLESS), self.gain(slow, {})
-        self.assertGreater(first["low"], 1)
-        self.assertGreater(second["high"], first["low"])
+        self.assertLessEqual(max(first["low"], second["low"]), min(first["high"], second["high"]))
 
 
 class Start(CheckupCase):

@@ -65,7 +65,7 @@ class Experiments(Case):
         """The interval of a gain, 95 %, holds the gain that the remedy has in further launches."""
         setting, inside = checkup.setting_of(checks.Remedy("", unset=("UCX_V2",))), 0
         for seed in range(200):
-            gain = experiments.run(Machine(seed, {"UCX_V2": 1.5}), setting, "allreduce_time", float("inf"))
+            gain = experiments.run(Machine(seed, {"UCX_V2": 1.5}), setting, ["allreduce_time"], float("inf"))["allreduce_time"]
             inside += gain.low <= 1.5 <= gain.high
         self.assertGreaterEqual(inside, 178)  # binomial at 99.9 %
 
@@ -103,7 +103,8 @@ class Reports(Case):
     def test_tcp_beside_an_adapter(self):
         """It is named with the variable that chose TCP; not if the adapter is used, or is down on a node."""
         rank = {"host": ["n1"], "mpi_library": ["MPICH"], "adapter.mlx5_0.rate": ["100 Gb/sec"],
-                "adapter.mlx5_0.state": ["4: ACTIVE"]}
+                "adapter.mlx5_0.state": ["4: ACTIVE"],
+                "interface.ib0.rate": ["100000"], "interface.ib0.kind": ["physical"]}  # IP over InfiniBand
         tcp = ["messages use tcp, not mlx5_0 (100 Gbit/s) (UCX_TLS=tcp)"]
         for names, state, expected in ((("tcp",), "4: ACTIVE", tcp), (("rc", "tcp"), "4: ACTIVE", []),
                                        (("tcp",), "1: DOWN", []), ((), "4: ACTIVE", [])):
@@ -124,7 +125,7 @@ class Checks(Case):
                          [finding.found for finding in checks.numa(self.facts(far))])
 
     @each("more, expected", [({"ptrace_scope": ["1"]}, "kernel.yama.ptrace_scope is 1"), ({"ptrace_scope": ["0"]}, "Denied"),
-                             ({"seccomp_mode": ["2"], "ptrace_scope": ["1"]}, "seccomp filter")])
+                             ({"own_memory": ["Denied"], "ptrace_scope": ["1"]}, "seccomp filter")])
     def test_cause_of_denial(self, more, expected):
         ranks = [{"host": ["n1"], "neighbour_memory": ["Denied"], "shm_filesystem": ["1"], **more} for _ in (0, 1)]
         self.assertEqual([f"process_vm_readv is denied ({expected})"],
@@ -132,9 +133,45 @@ class Checks(Case):
 
     def test_hardware_threads(self):
         """Two ranks on two hardware threads of a core."""
-        ranks = [{"host": ["n1"], "allowed_processors": [str(number)], "allowed_cores": ["0"]} for number in (0, 1)]
-        self.assertEqual(["ranks of n1 share a core (hardware threads)"],
-                         [finding.found for finding in checks.cores(self.facts(*ranks))])
+        ranks = [{"host": ["n1"], "allowed_processors": [str(number)], "allowed_cores": ["0"], "online_cores": ["2"]}
+                 for number in (0, 1)]
+        (finding,) = checks.cores(self.facts(*ranks))
+        self.assertEqual(("2 ranks share 1 core of n1 (hardware threads)", checks.WARNING), (finding.found, finding.status))
+        ranks[0]["online_cores"] = ["1"]  # there is no other core
+        self.assertEqual([checks.UNKNOWN], [finding.status for finding in checks.cores(self.facts(*ranks))])
+
+    @each("sets, expected", [(["0-1", "0-1", "0-1", "2-9"], ["4 ranks share 3 processors of n1"]), (["0-1", "0", "1-2"], []),
+                             (["0", "0", "1-3"], ["3 ranks share 2 processors of n1"])])
+    def test_shared_processors(self, sets, expected):
+        """Of sets that overlap."""
+        ranks = [{"host": ["n1"], "allowed_processors": [one], "allowed_cores": [one]} for one in sets]
+        self.assertEqual(expected, [finding.found for finding in checks.cores(self.facts(*ranks))])
+
+    @each("groups, expected", [("ab", []), ("aa", ["a quota of 1 processor for 2 ranks of n1"])])
+    def test_quotas(self, groups, expected):
+        """Each of a rank's own group, or one for both."""
+        ranks = [{"host": ["n1"], "cpu_quota": ["1"], "cpu_quota_group": [group]} for group in groups]
+        self.assertEqual(expected, [finding.found for finding in checks.cores(self.facts(*ranks))])
+
+    def test_many_hosts(self):
+        """An equal finding of several hosts is one."""
+        ranks = [{"host": [f"n{number}"], "cpu_quota": ["0.5"]} for number in range(1, 4)]
+        self.assertEqual(["a quota of 0.5 processors for 1 rank of n1 and 2 more hosts"],
+                         [finding.found for finding in checkup.found_by_checks(self.facts(*ranks))])
+
+    @each("ranks, size, free, expected", [(2, 64, 60, []), (32, 64, 60, ["has only 64 MiB"]), (2, 64, 3, ["is full: 3 MiB are free"]),
+                                          (2, 0, 0, [])])
+    def test_shared_memory(self, ranks, size, free, expected):
+        """As much as the ranks need; a size of 0 has no limit."""
+        rank = Rank(0, {"host": ["n1"], "shm_bytes": [str(size << 20)], "shm_free_bytes": [str(free << 20)]})
+        self.assertEqual([f"/dev/shm of n1 {text}" for text in expected],
+                         [finding.found for finding in checks.shared_memory("n1", [rank] * ranks, checks.WARNING)])
+
+    def test_network_reports(self):
+        """MPICH over libfabric reports the network alone; within a node it uses shared memory of its own."""
+        for engine, expected in (("ofi", 0), ("ucx", 1)):
+            job = self.facts({"host": ["n1"]}, {"host": ["n1"]})._replace(transports=Transports(engine, ("tcp",)))
+            self.assertEqual(expected, len(list(checks.within_node(job))))
 
     def test_lacking_facts(self):
         """A check without its facts finds nothing, and isn't well."""
@@ -148,6 +185,25 @@ class Checks(Case):
         rank = {"host": ["n1"], "frequency.policy0.driver": [driver], "frequency.policy0.governor": ["powersave"]}
         self.assertEqual(count, len(list(checks.clock(self.facts(rank)))))
 
+    @each("rate, driver, mbs, expected", [
+        ("10000", "ixgbe", 110, [checks.PROBLEM]), ("10000", "vmxnet3", 110, [checks.UNKNOWN]),
+        ("100000", "mlx5_core", 1500, []), ("100000", "mlx5_core", 300, [checks.PROBLEM]), ("1000", "igb", 110, [])])
+    def test_below_the_links_rate(self, rate, driver, mbs, expected):
+        """Virtual interfaces don't know the wire's rate, and one TCP connection doesn't fill a fast link."""
+        ranks = [{"host": [host], "interface.eth0.rate": [rate], "interface.eth0.driver": [driver],
+                  "interface.eth0.kind": ["physical"]} for host in "12"]
+        job = self.facts(*ranks, network_bandwidth=(Measured(mbs, None, None, 1), "MB/s"))
+        job = job._replace(transports=Transports("ucx", ("tcp",)))
+        self.assertEqual(expected, [finding.status for finding in checks.between_nodes(job)])
+
+    @each("state, addresses, expected", [("up", ("10.0.0.1/24", "10.0.0.2/24"), 1), ("down", ("10.0.0.1/24", "10.0.0.2/24"), 0),
+                                         ("up", ("10.0.0.1/24", "10.1.0.2/24"), 0)])
+    def test_mtu(self, state, addresses, expected):
+        """Of interfaces in use, in one subnet."""
+        ranks = [{"host": [address], "interface.eth0.mtu": [mtu], "interface.eth0.address": [address],
+                  "interface.eth0.state": [state]} for address, mtu in zip(addresses, ("1500", "9000"))]
+        self.assertEqual(expected, len(list(checks.different_mtu(self.facts(*ranks)))))
+
     @each("state, node, rate", [("4: ACTIVE", "1", 100000), ("1: DOWN", "1", 1000), ("4: ACTIVE", "0", 1000)])
     def test_fastest_rate(self, state, node, rate):
         """Only links in use that both nodes have count."""
@@ -155,7 +211,7 @@ class Checks(Case):
                   "interface.eth0.state": ["up"], "interface.eth0.kind": ["physical"]} for number in (0, 1)]
         for rank in (ranks[0], ranks[int(node)]):
             rank.update({"adapter.mlx5_0.rate": ["100 Gb/sec (4X EDR)"], "adapter.mlx5_0.state": [state]})
-        self.assertEqual(rate, checks.fastest_rate(self.facts(*ranks))[1])
+        self.assertEqual(rate, max(link.mbit for link in checks.links(self.facts(*ranks))))
 
     def test_values_that_explain_changes(self):
         """Of all ranks, those of checks first; not those that differ between any two jobs."""
@@ -163,14 +219,14 @@ class Checks(Case):
                   "frequency.policy1.governor": [("performance", "powersave")[number]],
                   "interface.eth0.kind": ["physical"], "interface.eth0.mtu": [f"{number}500"],
                   "interface.veth7.kind": ["virtual"], "interface.veth7.mtu": ["1400"], "memlock_bytes": ["65536"]} for number in (0, 1)]
-        self.assertEqual([("memlock_bytes", "65536"), ("frequency.governor", "powersave, performance"),
+        self.assertEqual([("memlock_bytes", "65536"), ("frequency.governor", "performance, powersave"),
                           ("interface.eth0.mtu", "0500, 1500"), ("open_files", "1024")],
                          shared_values(self.facts(*ranks).facts))
 
     def test_equal_addresses(self):
         """A bridge with one address on two nodes is tried without."""
-        ranks = [{"host": [host], "interface.docker0.address": ["172.17.0.1"],
-                  "interface.eth0.address": [f"10.0.0.{host}"]} for host in "12"]
+        ranks = [{"host": [host], "interface.docker0.address": ["172.17.0.1/16"],
+                  "interface.eth0.address": [f"10.0.0.{host}/24"]} for host in "12"]
         job = self.facts(*ranks)._replace(launcher_name="openmpi")
         (finding,) = checks.between_nodes(job)
         self.assertEqual(("--mca", "btl_tcp_if_exclude", "lo,docker0"), finding.remedies[0].words)

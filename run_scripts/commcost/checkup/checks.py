@@ -4,10 +4,12 @@ A check yields Findings. A `suspicion` is a state that may cost nothing: it beco
 shows that the remedy gains. Linux's and the libraries' own documentation are the sources; each check names its.
 """
 
+import ipaddress
 import re
 import typing
 
 from commcost.checkup import transports
+from commcost.words import counted
 
 OK, WARNING, PROBLEM, UNKNOWN, SUSPICION = "ok", "warning", "problem", "unknown", "suspicion"
 
@@ -60,7 +62,9 @@ def start(job):
     if built and not runs.startswith(built):
         yield Finding("Start", WARNING, f"built with {built}, runs with {runs.split(' MPICH')[0]:.40}", "",
                       (Remedy("rebuild with the library that runs", untried="needs a build"),))
-    if re.search(r"--enable-g=(?!none)|--enable-debug\b", runs):
+    options = [option.partition("=") for option in rank.values.get("configured_with", [])]
+    if any(name == "--enable-debug" or name == "--enable-g" and set(value.split(",")) - {"none", "no", "dbg"}
+           for name, _, value in options):
         yield Finding("Start", WARNING, "the MPI library is a debug build", "",
                       (Remedy("use a library built without --enable-debug", untried="needs another library"),))
 
@@ -71,23 +75,55 @@ def cores(job):
     """Each rank has a core of its own (sched_getaffinity, cgroups)."""
     for ranks in job.facts.nodes.values():
         node = ranks[0].text("host")
-        sets = [members(rank.text("allowed_processors")) for rank in ranks]
-        core_sets = [members(rank.text("allowed_cores")) for rank in ranks]
-        room = len(set().union(*sets)) if all(sets) else 0
-        online = ranks[0].number_of("online_processors") or 0
-        quota = min((float(value) for rank in ranks for value in rank.values.get("cpu_quota", [])), default=None)
-        if room and len(ranks) > room:
-            more = online >= len(ranks)
-            yield Finding("Cores", PROBLEM, f"{len(ranks)} ranks share {room} processor{'s' * (room > 1)} of {node}",
-                          "allreduce_time", bind_to_core(job) if more else
-                          (Remedy(f"start at most {room} ranks on a node", untried="changes the job"),), scope=node)
-        elif any(len(one) == 1 and sum(one == other for other in core_sets) > 1 for one in core_sets):
-            yield Finding("Cores", WARNING, f"ranks of {node} share a core (hardware threads)", "allreduce_time",
-                          bind_to_core(job), scope=node)
-        if quota is not None and quota < len(ranks):
-            yield Finding("Cores", PROBLEM, f"a quota of {quota:g} processor{'s' * (quota != 1)} for {len(ranks)} ranks of {node}", "",
-                          (Remedy("raise the quota (docker run --cpus=N, cgroup cpu.max)",
-                                  untried="needs another container"),), scope=node)
+        yield from shared_processors(job, node, ranks)
+        for quota, count in quotas(ranks):
+            if quota < count:
+                yield Finding("Cores", PROBLEM,
+                              f"a quota of {quota:g} processor{'s' * (quota != 1)} for {counted(count, 'rank')} of {node}", "",
+                              (Remedy("raise the quota (docker run --cpus=N, cgroup cpu.max)",
+                                      untried="needs another container"),), scope=node)
+
+
+def shared_processors(job, node, ranks):
+    """Ranks of a node can't all have a processor, or a core, of their own."""
+    def places(fact):
+        return matched([members(rank.text(fact)) for rank in ranks])
+    processors, count = places("allowed_processors"), len(ranks)
+    if processors < count and all(rank.text("allowed_processors") for rank in ranks):
+        has_more = (ranks[0].number_of("online_processors") or 0) >= count
+        yield Finding("Cores", PROBLEM, f"{count} ranks share {counted(processors, 'processor')} of {node}",
+                      "allreduce_time", bind_to_core(job) if has_more else
+                      (Remedy(f"start at most {counted(processors, 'rank')} on a node", untried="changes the job"),),
+                      scope=node)
+    elif places("allowed_cores") < count and all(rank.text("allowed_cores") for rank in ranks):
+        has_more = (ranks[0].number_of("online_cores") or 0) >= count
+        yield Finding("Cores", WARNING if has_more else UNKNOWN, f"{count} ranks share "
+                      f"{counted(places('allowed_cores'), 'core')} of {node} (hardware threads)", "allreduce_time",
+                      bind_to_core(job) if has_more else (), scope=node)
+
+
+def matched(choices):
+    """The most ranks that can have an element of their set each (Kuhn's augmenting paths)."""
+    owners = {}
+
+    def place(rank, seen):
+        for element in choices[rank] - seen:
+            seen.add(element)
+            if element not in owners or place(owners[element], seen):
+                owners[element] = rank
+                return True
+        return False
+    return sum(place(rank, set()) for rank in range(len(choices)))
+
+
+def quotas(ranks):
+    """Pairs of a control group's quota, in processors, and the number of ranks in the group."""
+    groups = {}
+    for rank in ranks:
+        values = rank.values.get("cpu_quota", [])
+        for value, group in zip(values, rank.values.get("cpu_quota_group", values)):
+            groups.setdefault(group, []).append(float(value))
+    return [(of_group[0], len(of_group)) for of_group in groups.values()]
 
 
 def bind_to_core(job):
@@ -108,7 +144,7 @@ def binding(job):
     enough = all(len(set().union(*(members(rank.text("allowed_cores")) for rank in ranks))) >= len(ranks)
                  for ranks in job.facts.nodes.values())
     if moved and enough:
-        what = "NUMA nodes" if any(is_on_several_numa_nodes(job, rank) for rank in moved) else "cores"
+        what = "NUMA nodes" if is_on_several_numa_nodes(job, moved[0]) else "cores"
         yield Finding("Binding", SUSPICION, f"ranks move between {what}", "allreduce_time", bind_to_core(job),
                       f"ranks may move between {what}")
 
@@ -145,16 +181,34 @@ def reachable_memory(job):
         denied = [rank for rank in ranks if rank.text("neighbour_memory", "ok") != "ok"]
         if separate and not any("neighbour_memory" in rank.values for rank in ranks):  # the job didn't start
             yield Finding("Within a node", PROBLEM, separate, "", (IN_ONE_CONTAINER,), scope=node)
-        elif denied:
+        elif denied and not set(job.transports.names) & {"knem", "xpmem"}:
             cause, remedy = cause_of_denial(ranks, denied[0])
-            yield Finding("Within a node", PROBLEM, f"{cost_within(job)}process_vm_readv is denied ({cause})",
+            status = PROBLEM if job.transports.engine in USE_CMA else UNKNOWN
+            yield Finding("Within a node", status, f"{cost_within(job)}process_vm_readv is denied ({cause})",
                           "node_bandwidth", (remedy,), scope=node)
         yield from shared_memory(node, ranks, PROBLEM if "allreduce_time" not in job.facts.measured else WARNING)
+    yield from separate_ranks(job)
+
+
+USE_CMA = ("ucx", "ob1")  # engines that read other ranks' memory; others may not need it
+
+
+def separate_ranks(job):
+    """Ranks of one machine are nodes of their own for the library."""
+    machines = {}
+    for ranks in job.facts.nodes.values():
+        boot = ranks[0].text("kernel.boot_id")
+        machines.setdefault((ranks[0].text("host"), boot) if boot else object(), []).append(ranks)
+    if any(len(nodes) > 1 for nodes in machines.values()):
+        yield Finding("Within a node", PROBLEM, f"ranks of a host share no memory{chosen_by(job)}", "network_bandwidth",
+                      unset_them(job))
 
 
 def network_within_node(job):
     """Ranks of a node use shared memory, as far as the library reports its transports."""
     names = set(job.transports.names)
+    if job.transports.engine == "ofi":  # whose report names the network alone
+        return
     if names and not names & transports.SHARED_MEMORY and any(len(ranks) > 1 for ranks in job.facts.nodes.values()):
         yield Finding("Within a node", PROBLEM, f"messages within a node use {', '.join(job.transports.names)}"
                       f"{chosen_by(job)}", "node_bandwidth", unset_them(job))
@@ -214,16 +268,16 @@ def cause_of_denial(ranks, denied):
     separate = separate_namespaces(ranks)
     if separate:
         return separate, IN_ONE_CONTAINER
-    if denied.text("seccomp_mode") == "2":
+    if denied.text("own_memory", "ok") != "ok":
         return "seccomp filter", Remedy("docker run --cap-add=SYS_PTRACE …", untried="needs another container")
     scope = denied.number_of("ptrace_scope") or 0
     if scope > 0:
-        return (f"kernel.yama.ptrace_scope is {scope:g}",
-                Remedy("sysctl kernel.yama.ptrace_scope=0", untried="needs root"))
+        return (f"kernel.yama.ptrace_scope is {scope:g}", Remedy(
+            "sysctl kernel.yama.ptrace_scope=0", untried="needs root" if scope < 3 else "needs a reboot"))
     return denied.text("neighbour_memory"), Remedy("ask the administrator", untried="cause unknown")
 
 
-SHM_LEAST = 64 << 20  # bytes; MPICH and Open MPI take some MiB a rank
+SHM_LEAST, SHM_OF_RANK = 16 << 20, 5 << 20  # bytes of a node, of each rank: UCX and Open MPI take some 4.5 MiB
 
 
 def shared_memory(node, ranks, status):
@@ -232,67 +286,102 @@ def shared_memory(node, ranks, status):
         yield Finding("Within a node", PROBLEM, f"ranks of {node} have a /dev/shm of their own", "node_bandwidth",
                       (IN_ONE_CONTAINER,), scope=node)
     size, free = ranks[0].number_of("shm_bytes"), ranks[0].number_of("shm_free_bytes")
-    if size is not None and size < SHM_LEAST:
+    need = max(SHM_LEAST, SHM_OF_RANK * len(ranks))
+    if size and size < need:
         yield Finding("Within a node", status, f"/dev/shm of {node} has only {size / 2**20:.0f} MiB", "",
                       (Remedy("docker run --shm-size=1g …", untried="needs another container"),), scope=node)
-    elif free is not None and free < SHM_LEAST:
+    elif size and free is not None and free < need:
         yield Finding("Within a node", status, f"/dev/shm of {node} is full: {free / 2**20:.0f} MiB are free", "",
                       (Remedy("remove old files: ls -l /dev/shm", untried="needs their owner"),), scope=node)
 
 
 # ---- between nodes -------------------------------------------------------------------------------
 
-LEAST_SHARE = 1 / 5  # of the wire's rate: one rank that waits for each message gets at least that
+LEAST_SHARE = 1 / 5  # of the link's rate: one rank that waits for each message gets at least that
+TCP_MBIT = 20000     # of which TCP gets that share: one connection doesn't fill a faster link
+# Drivers of virtual machines whose rate isn't the wire's.
+VIRTUAL_DRIVERS = ("ena", "gve", "hv_netvsc", "virtio_net", "vmxnet3")
 
 
 def between_nodes(job):
-    """The network gives what its fastest interface should; interfaces agree between nodes."""
+    """The network gives what its fastest link should; interfaces agree between nodes."""
     if len(job.facts.nodes) < 2:
         return
     yield from different_mtu(job)
     yield from equal_addresses(job)
     yield from tcp_beside_adapter(job)
-    rate = fastest_rate(job)
-    if rate is None or "network_bandwidth" not in job.facts.measured:
+    found = links(job)
+    if not found or "network_bandwidth" not in job.facts.measured:
         return
-    name, mbit = rate
+    link = max(found, key=lambda link: link.mbit)
+    is_tcp = set(job.transports.names) - transports.SHARED_MEMORY <= transports.TCP
     measured, _ = job.facts.measured["network_bandwidth"]
-    share = (measured.high or measured.value) * 1.048576 * 8 / mbit
-    if share < LEAST_SHARE:
-        yield Finding("Between nodes", PROBLEM,
-                      f"{measured.value:.0f} MB/s on a {mbit / 1000:g} Gbit/s link ({name})", "network_bandwidth",
+    least = LEAST_SHARE * (min(link.mbit, TCP_MBIT) if is_tcp else link.mbit)
+    if (measured.high or measured.value) * 1.048576 * 8 < least:
+        yield Finding("Between nodes", PROBLEM if link.is_physical else UNKNOWN,
+                      f"{measured.value:.0f} MB/s on a {link.mbit / 1000:g} Gbit/s link ({link.name})", "network_bandwidth",
                       (Remedy("iperf3 between the nodes shows if the link is slow", untried="needs a server there"),))
 
 
-def tcp_beside_adapter(job):
-    """Messages between nodes use the InfiniBand or RoCE adapter that all nodes have."""
-    names = set(job.transports.names) - transports.SHARED_MEMORY
-    rate = fastest_rate(job)
-    if names and names <= transports.TCP and rate and any(job.facts.named(rf"adapter\.{re.escape(rate[0])}\.rate")):
-        yield Finding("Between nodes", PROBLEM, f"messages use {', '.join(sorted(names))}, not {rate[0]} ({rate[1] / 1000:g} "
-                      f"Gbit/s){chosen_by(job)}", "network_bandwidth", unset_them(job) or
-                      (Remedy("use a library with UCX or libfabric", untried="needs another library"),))
+class Link(typing.NamedTuple):
+    """A link in use that all nodes have."""
+
+    name: str
+    mbit: int         # Mbit/s, the slowest node's
+    is_adapter: bool  # InfiniBand
+    is_physical: bool
 
 
-def fastest_rate(job):
-    """(name, Mbit/s) of the fastest link in use that all nodes have; None if the system doesn't give rates."""
+def links(job):
+    """The Links whose rate the system gives."""
     found = {}
-    for rank, match, value in job.facts.named(r"((?:interface|adapter)\.(.+))\.rate"):
+    for rank, match, value in job.facts.named(r"((interface|adapter)\.(.+))\.rate"):
         number = re.match(r"\d+", value)
         mbit = int(number.group()) * (1000 if "Gb" in value else 1) if number else 0
-        is_down = "down" in rank.text(match.group(1) + ".state").lower()
-        if mbit > 0 and not is_down and rank.text(match.group(1) + ".kind") not in ("loopback", "bridge"):
-            found.setdefault(match.group(2), []).append(mbit)
-    common = ((name, min(rates)) for name, rates in found.items() if len(rates) == len(job.facts.nodes))
-    return max(common, key=lambda one: one[1], default=None)
+        prefix, is_adapter = match.group(1), match.group(2) == "adapter"
+        kind, driver = rank.text(prefix + ".kind"), rank.text(prefix + ".driver")
+        is_used = is_active(rank, prefix) if is_adapter else is_up(rank, prefix) and kind not in ("loopback", "bridge")
+        if mbit > 0 and is_used:
+            found.setdefault(prefix, []).append((mbit, is_adapter or kind in ("physical", "bond") and
+                                                 driver not in VIRTUAL_DRIVERS))
+    return [Link(prefix.partition(".")[2], min(mbit for mbit, _ in ranks), prefix.startswith("adapter."),
+                 all(is_physical for _, is_physical in ranks))
+            for prefix, ranks in found.items() if len(ranks) == len(job.facts.nodes)]
+
+
+def is_up(rank, prefix):
+    return "down" not in rank.text(prefix + ".state").lower()
+
+
+def is_active(rank, prefix):
+    """True of an adapter for InfiniBand that has a connection. Others are Ethernet's, with or without RoCE."""
+    return "ACTIVE" in rank.text(prefix + ".state") and rank.text(prefix + ".link_layer", "InfiniBand") == "InfiniBand"
+
+
+def tcp_beside_adapter(job):
+    """Messages between nodes use the InfiniBand adapter that all nodes have."""
+    names, found = set(job.transports.names) - transports.SHARED_MEMORY, links(job)
+    adapter = max((link for link in found if link.is_adapter), key=lambda link: link.mbit, default=None)
+    if names and names <= transports.TCP and adapter and adapter.mbit >= max(link.mbit for link in found):
+        yield Finding("Between nodes", PROBLEM, f"messages use {', '.join(sorted(names))}, not {adapter.name} "
+                      f"({adapter.mbit / 1000:g} Gbit/s){chosen_by(job)}", "network_bandwidth",
+                      unset_them(job) or (Remedy(USE_ADAPTER.get(job.transports.engine, USE_ADAPTER["ob1"]),
+                                                 untried="may need another library"),))
+
+
+USE_ADAPTER = {"ob1": "mpirun --mca pml ucx …", "ucx": "use a UCX with InfiniBand (ucx_info -d lists its transports)",
+               "ofi": "FI_PROVIDER=verbs (fi_info lists providers)"}
 
 
 def different_mtu(job):
+    """Interfaces of equal name in one subnet have one MTU."""
     found = {}
-    for _, match, value in job.facts.named(r"interface\.(.+)\.mtu"):
-        found.setdefault(match.group(1), set()).add(value)
-    for name, values in found.items():
-        if len(values) > 1 and name != "lo":
+    for rank, match, value in job.facts.named(r"(interface\.(.+))\.mtu"):
+        address = rank.text(match.group(1) + ".address")
+        if address and is_up(rank, match.group(1)) and rank.text(match.group(1) + ".kind") not in ("loopback", "bridge"):
+            found.setdefault((match.group(2), ipaddress.ip_interface(address).network), set()).add(value)
+    for (name, _), values in found.items():
+        if len(values) > 1:
             yield Finding("Between nodes", PROBLEM, f"the MTU of {name} differs: {' and '.join(sorted(values))}",
                           "network_bandwidth",
                           (Remedy(f"ip link set {name} mtu N on all nodes", untried="needs root"),))
@@ -301,30 +390,33 @@ def different_mtu(job):
 def equal_addresses(job):
     """An address that two nodes have can't lead from one to the other (docker0, virbr0)."""
     owners = {}
-    for rank, match, value in job.facts.named(r"interface\.(.+)\.address"):
-        owners.setdefault((match.group(1), value), set()).add(rank.text("node") or rank.text("host"))
-    names = sorted({name for (name, value), nodes in owners.items() if len(nodes) > 1 and not value.startswith("127.")})
+    for rank, match, value in job.facts.named(r"(interface\.(.+))\.address"):
+        if is_up(rank, match.group(1)) and not value.startswith("127."):
+            owners.setdefault((match.group(2), value), set()).add(rank.text("node") or rank.text("host"))
+    names = sorted({name for (name, _), nodes in owners.items() if len(nodes) > 1})
     if names:
         remedies = (launcher_words(job, "--mca", "btl_tcp_if_exclude", ",".join(["lo", *names])),) \
             if job.launcher_name == "openmpi" else ()
-        yield Finding("Between nodes", SUSPICION, f"{' and '.join(names)} has the same address on two nodes",
-                      "network_bandwidth", remedies)
+        yield Finding("Between nodes", SUSPICION, f"{' and '.join(names)} ha{'s' if len(names) == 1 else 've'} the same "
+                      "address on two nodes", "network_bandwidth", remedies)
 
 
 # ---- limits, clock, variables --------------------------------------------------------------------
 
-MEMLOCK_LEAST = 1 << 20
+MEMLOCK_LEAST = 1 << 20        # bytes; less is too little wherever memory is locked
+MEMLOCK_OF_ADAPTER = 1 << 30
 
 
 def limits(job):
-    """memlock: adapters need all memory that they send from locked (getrlimit)."""
-    has_adapter = any(True for _ in job.facts.named(r"adapter\..*"))
+    """memlock: InfiniBand adapters need all memory that they send from locked (getrlimit)."""
     for rank in job.facts.ranks:
         number = rank.number_of("memlock_bytes")
-        if number is not None and (number < MEMLOCK_LEAST or has_adapter):
-            yield Finding("Limits", PROBLEM if has_adapter else WARNING,
-                          f"memlock is {number / 1024:.0f} KiB on {rank.text('host')}", "",
-                          (Remedy("memlock unlimited in /etc/security/limits.conf", untried="needs root"),),
+        has_adapter = any(is_active(one, match.group(1)) for one, match, _ in job.facts.named(r"(adapter\..+)\.state"))
+        if number is not None and number < (MEMLOCK_OF_ADAPTER if has_adapter else MEMLOCK_LEAST):
+            yield Finding("Limits", PROBLEM if has_adapter else UNKNOWN,
+                          f"memlock is {number / 1024:.0f} KiB on {rank.text('host')}"
+                          f"{'' if has_adapter else ', too little for InfiniBand'}", "",
+                          (Remedy("* - memlock unlimited in limits.conf (Slurm: of slurmd)", untried="needs root"),),
                           scope=rank.text("host"))
             return
 
@@ -339,7 +431,8 @@ def clock(job):
     for rank, _, value in job.facts.named(r"clock\.source"):
         if value in SLOW_CLOCKS:
             yield Finding("Clock", WARNING, f"clock source {value} on {rank.text('host')}", "",
-                          (Remedy("boot with clocksource=tsc", untried="needs a reboot"),), scope=rank.text("host"))
+                          (Remedy("echo tsc > /sys/devices/system/clocksource/clocksource0/current_clocksource",
+                                  untried="needs root"),), scope=rank.text("host"))
             break
     for rank, match, value in job.facts.named(r"(frequency\..*)\.governor"):
         if value == "powersave" and rank.text(match.group(1) + ".driver") not in OWN_GOVERNORS:
@@ -349,14 +442,20 @@ def clock(job):
             break
 
 
+PLACES = re.compile("_(ROOT|PATH|PREFIX|DIR|HOME)$")  # of variables that say where something is installed
+
+
+VARIABLES_CHANGE = ("node_bandwidth", "network_bandwidth", "allreduce_time")
+
+
 def variables(job):
     """Each MPI variable of the user's environment is tried with and without."""
     names = {value.partition("=")[0] for value in job.facts.ranks[0].values.get("mpi_variable", [])}
     blamed = {name for check in (within_node, between_nodes) for finding in check(job) for remedy in finding.remedies
               for name in remedy.unset}
-    for name in sorted(names & set(job.environment) - blamed):
-        for fact in ("node_bandwidth", "allreduce_time") if len(job.facts.nodes) == 1 else ("network_bandwidth",):
-            set_to = f"{name}={job.environment[name]:.40}"
+    for name in sorted(name for name in names & set(job.environment) - blamed if not PLACES.search(name)):
+        set_to = f"{name}={job.environment[name]:.40}"
+        for fact in VARIABLES_CHANGE:
             yield Finding("Variables", SUSPICION, f"{set_to} slows messages", fact,
                           (Remedy(f"unset {name}", unset=(name,)),), f"{set_to} may slow messages")
 

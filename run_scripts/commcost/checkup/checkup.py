@@ -11,7 +11,7 @@ import typing
 
 from commcost.checkup import checks, experiments
 from commcost.checkup.jobs import Jobs, Setting
-from commcost.command import Failure, Parser, UsageError, complain, write_to
+from commcost.command import Failure, Parser, UsageError, complain, plain, write_to
 from commcost.suite import launch_options, launchers
 from commcost.system import shell_command
 from commcost.words import counted
@@ -21,9 +21,8 @@ EXIT_WELL, EXIT_FOUND, EXIT_NO_START = 0, 1, 3
 REMEDY_WIDTH = 27  # of output
 LINE_ROOM = 71     # for a remedy and what became of it
 COLUMNS = ("check", "scope", "status", "found", "expected", "cost_pct", "cost_lo_pct", "cost_hi_pct", "remedy")
-QUANTITIES = {"allreduce_time": "allreduce",
-              "node_bandwidth": "1 MiB within a node", "node_latency": "8 B within a node",
-              "network_bandwidth": "1 MiB between nodes", "network_latency": "8 B between nodes"}
+QUANTITIES = {"allreduce_time": "allreduce", "node_bandwidth": "1 MiB within a node",
+              "network_bandwidth": "1 MiB between nodes"}
 
 
 class Line(typing.NamedTuple):
@@ -59,15 +58,25 @@ def parser():
 
 # ---- start ---------------------------------------------------------------------------------------
 
-def other_starters(jobs):
-    """Launchers that may start the job if this one doesn't: srun with another PMI, and those of libraries."""
+def other_starters(jobs, built_with):
+    """Launchers that may start the job if this one doesn't: the library's own, srun with another PMI, and others."""
+    known = {os.path.realpath(shutil.which(jobs.launcher.words[0]) or "")}
+
+    def is_new(command):
+        path = shutil.which(command)
+        is_unknown = path is not None and os.path.realpath(path) not in known
+        known.add(os.path.realpath(path or ""))
+        return is_unknown
+
+    if built_with and is_new(built_with):
+        yield launchers.find(built_with, "")
     if jobs.launcher.name == "srun":
         words = [word for word in jobs.launcher.words if not word.startswith("--mpi=")]
         for name in ("pmi2", "pmix"):
             yield launchers.Srun([*words, f"--mpi={name}"])
     for kind in launchers.KINDS.values():
         for command in getattr(kind, "commands", ()) if kind is not launchers.Srun else ():
-            if shutil.which(command) and launchers.kind_of(command) is kind and command != jobs.launcher.words[0]:
+            if is_new(command) and launchers.kind_of(command) is kind:
                 yield kind([command])
 
 
@@ -91,6 +100,7 @@ def message_of(outcome, limit_s):
 
 
 MAY_PREVENT_START = ("Within a node", "Between nodes", "Variables")  # checks whose remedies may start a job
+HANGING = 20  # times as long as the first launch
 START_S = 60  # for such remedies, however much time the job took that didn't start
 
 
@@ -98,8 +108,10 @@ def start_lines(jobs, outcome, facts, asked, found_by_facts):
     """Lines about a job that doesn't start, or doesn't end: the message, and a remedy or launcher with which it does."""
     deadline_s = time.monotonic() + START_S
     # With srun a rank doesn't see that it lacks others: the job ends well.
+    started = len(outcome.facts.ranks) if outcome.facts else 0
     singletons = "job of its own" in outcome.text or outcome.status == 0
-    found = (f"each of {asked} ranks is a job of its own" if singletons else
+    found = (f"{counted(started, 'rank')} started, {asked} asked" if started > 1 else
+             f"each of {asked} ranks is a job of its own" if singletons else
              f"no start: {message_of(outcome, jobs.limit_s):.70}")
     tried = set()
     for finding, remedy in ((finding, remedy) for finding in found_by_facts for remedy in finding.remedies):
@@ -108,27 +120,37 @@ def start_lines(jobs, outcome, facts, asked, found_by_facts):
             continue
         tried.add(setting)
         if time.monotonic() < deadline_s and starts(jobs.measure(setting, experiments.SHORT), asked):
-            cause = Line(finding.check, checks.PROBLEM, finding.unsure or finding.found, remedy.text,
-                         f"starts {asked} ranks", scope=finding.scope)
+            why = finding.found.replace("slows messages", "prevents the start")
+            cause = Line(finding.check, checks.PROBLEM, why, remedy.text, f"starts {counted(asked, 'rank')}",
+                         scope=finding.scope)
             return [Line("Start", checks.PROBLEM, found), cause]
-    for launcher in other_starters(jobs):
+    mpirun = facts.ranks[0].text("mpirun_built_with") if facts.ranks else ""
+    for launcher in other_starters(jobs, mpirun):
         if time.monotonic() > deadline_s:
-            break
+            return [Line("Start", checks.PROBLEM, found, shell_command(*jobs.line(Setting(launcher=launcher))),
+                         "not tried: no time left")]
         if starts(jobs.measure(Setting(launcher=launcher), experiments.SHORT), asked):
             return [Line("Start", checks.PROBLEM, found, shell_command(*jobs.line(Setting(launcher=launcher))),
-                         f"starts {asked} ranks")]
-    mpirun = facts.ranks[0].text("mpirun_built_with") if facts.ranks else ""
-    if mpirun and mpirun != shutil.which(jobs.launcher.words[0]) and time.monotonic() > deadline_s:
-        return [Line("Start", checks.PROBLEM, found, f"{mpirun} -np {asked}", "not tried: no time left")]
+                         f"starts {counted(asked, 'rank')}")]
     return [Line("Start", checks.PROBLEM, found)]
 
 
 # ---- findings ------------------------------------------------------------------------------------
 
+def merged(found):
+    """One finding for each sentence that findings of several hosts share."""
+    groups = {}
+    for finding in found:
+        groups.setdefault(finding._replace(found=finding.found.replace(finding.scope, "{}"), scope=""), []).append(finding)
+    for first, *others in groups.values():
+        more = f"{first.scope} and {counted(len(others), 'more host')}"
+        yield first if not others else first._replace(found=first.found.replace(first.scope, more), scope=more)
+
+
 def found_by_checks(job):
     """The findings of all checks, the most serious first."""
     order = (checks.PROBLEM, checks.WARNING, checks.SUSPICION, checks.UNKNOWN)
-    found = [finding for _, check in checks.CHECKS for finding in check(job)]
+    found = merged(finding for _, check in checks.CHECKS for finding in check(job))
     return sorted(found, key=lambda finding: order.index(finding.status))
 
 
@@ -142,16 +164,25 @@ def gain_text(gain):
 
 
 def try_remedies(jobs, found, deadline_s):
-    """Tries each remedy that can be tried here. Returns {(finding's place, remedy's place): Gain, Failed or None}."""
-    places = [(place, number) for place, finding in enumerate(found) for number, remedy in enumerate(finding.remedies)
-              if finding.fact and not remedy.untried]
-    asked = [(setting_of(found[place].remedies[number]), found[place].fact) for place, number in places]
-    is_sure = [found[place].status != checks.SUSPICION for place, _ in places]
-    gains = [1.0] * len(asked)
-    if len(asked) > 1 and time.monotonic() < deadline_s:
-        gains = experiments.first_gains(jobs, asked, deadline_s)
-    order = sorted(range(len(places)), key=lambda at: (not is_sure[at], -gains[at]))
-    return {places[at]: experiments.run(jobs, *asked[at], deadline_s) for at in order}
+    """Tries each remedy that can be tried here. Returns {(finding's place, remedy's place): Gain, FAILED or None}."""
+    places, facts, sure = {}, {}, set()  # by setting; settings for other findings than suspicions
+    for place, finding in enumerate(found):
+        for number, remedy in enumerate(finding.remedies):
+            if finding.fact and not remedy.untried:
+                setting = setting_of(remedy)
+                places.setdefault(setting, []).append((place, number))
+                facts.setdefault(setting, {})[finding.fact] = None
+                if finding.status != checks.SUSPICION:
+                    sure.add(setting)
+    gains = dict.fromkeys(places, 1.0)
+    if len(gains) > 1 and time.monotonic() < deadline_s:
+        gains = experiments.first_gains(jobs, gains, deadline_s)
+    tried = {}
+    for setting in sorted(places, key=lambda setting: (setting not in sure, -gains[setting])):
+        outcome = (experiments.run(jobs, setting, facts[setting], deadline_s) if gains[setting] else
+                   dict.fromkeys(facts[setting], experiments.FAILED))
+        tried.update((at, outcome[found[at[0]].fact]) for at in places[setting])
+    return tried
 
 
 def setting_of(remedy):
@@ -206,7 +237,7 @@ def well_lines(job, lines):
             yield Line(name, checks.UNKNOWN, checks.NEEDED[name][1])
         else:
             yield Line(name, checks.OK, checks.ALL_WELL[name].format(ranks=len(job.facts.ranks)))
-    if "network_bandwidth" in job.facts.measured and checks.fastest_rate(job) is None and "Between nodes" not in named:
+    if "network_bandwidth" in job.facts.measured and not checks.links(job) and "Between nodes" not in named:
         yield Line("Link rate", checks.UNKNOWN, "no interface reports its rate")
 
 
@@ -223,8 +254,13 @@ def title(job, seconds):
             f"({', '.join(hosts):.40}), {library}{used}, {seconds:.0f} s")
 
 
+def printable(line):
+    """The Line without control characters, which launchers' messages and variables may have."""
+    return line._replace(**{name: plain(text) for name, text in line._asdict().items() if isinstance(text, str)})
+
+
 def print_lines(lines):
-    for line in lines:
+    for line in map(printable, lines):
         print(f"  {line.status:<9} {line.check:<15} {line.found}")
         if line.remedy:
             # Up to 100 characters fit on a line.
@@ -241,7 +277,7 @@ def closing(lines, output):
 
 def table_of(job, lines):
     rows = ["\t".join(COLUMNS)]
-    for line in lines:
+    for line in map(printable, lines):
         cost = [f"{100 * (ratio - 1):.1f}" for ratio in (line.gain.ratio, line.gain.low, line.gain.high)] \
             if line.gain else ["NA"] * 3
         expected = checks.ALL_WELL.get(line.check, "NA").format(ranks=job.asked_ranks)
@@ -297,6 +333,8 @@ def check_up(options, jobs, output):
     ranks, deadline_s = jobs.job.ranks, begin_s + options.seconds
     outcome = jobs.measure()
     is_started = starts(outcome, ranks)
+    if is_started:
+        jobs.limit_s = min(jobs.limit_s, HANGING * (time.monotonic() - begin_s) + 10)
     facts = outcome.facts if is_started else jobs.facts_without_mpi()
     judged = checks.Job(facts, ranks, jobs.launcher.name, dict(os.environ))
     if is_started:

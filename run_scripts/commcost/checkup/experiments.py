@@ -28,10 +28,7 @@ class Gain(typing.NamedTuple):
     p: float
 
 
-class Failed(typing.NamedTuple):
-    """A launch with the remedy failed, or lacked the measurement."""
-
-    text: str
+FAILED = "failed"  # instead of a Gain: a launch with the remedy failed, or lacked the measurement
 
 
 def time_of(measured, unit):
@@ -39,39 +36,46 @@ def time_of(measured, unit):
     return measured.value if unit == "us" else 1 / measured.value
 
 
-def first_gains(jobs, asked, deadline_s):
-    """Launches once with each (setting, fact), to try the most suspicious first. Returns times faster; 1: unknown."""
-    base, outcomes, gains = jobs.measure(options=SHORT), [], []
-    for setting, fact in asked:
-        seen = next((outcome for other, outcome in outcomes if other == setting), None)
-        if seen is None and time.monotonic() < deadline_s:
-            seen = jobs.measure(setting, SHORT)
-            outcomes.append((setting, seen))
-        times = [time_of(*outcome.facts.measured[fact]) for outcome in (base, seen)
-                 if outcome and outcome.facts and fact in outcome.facts.measured]
-        gains.append(times[0] / times[1] if len(times) == 2 else 1.0)
+def times_of(outcome):
+    """The times of a launch by fact; none of a launch that failed."""
+    return {fact: time_of(*one) for fact, one in outcome.facts.measured.items()} if outcome.facts else {}
+
+
+def first_gains(jobs, settings, deadline_s):
+    """Launches once with each setting, to try the most suspicious first. Returns by setting the largest number of times
+    faster; 0: the launch failed."""
+    base, gains = times_of(jobs.measure(options=SHORT)), {}
+    for setting in settings:
+        gains[setting] = 1.0
+        if base and time.monotonic() < deadline_s:
+            seen = times_of(jobs.measure(setting, SHORT))
+            gains[setting] = max((base[fact] / seen[fact] for fact in seen if fact in base), default=0.0)
     return gains
 
 
-def run(jobs, remedy, fact, deadline_s):
-    """Makes an experiment: a Gain, a Failed, or None if the time is too short for it."""
-    sides, seconds = {False: {}, True: {}}, 0.0  # by remedy or not, the number of the pair: times
-    gain = None
+def run(jobs, remedy, facts, deadline_s):
+    """Makes the experiment of a setting. Returns by fact a Gain, FAILED, or None if the time is too short for it."""
+    sides, seconds = {False: [], True: []}, 0.0  # with the remedy or without: times by fact, of each launch
+    gains = dict.fromkeys(facts)
     for look in LOOKS:
         for number in range(len(sides[True]), look):
             start = time.monotonic()
             if start + (look - number) * seconds > deadline_s:
-                return gain
+                return gains
             for one in (None, remedy) if number % 2 == 0 else (remedy, None):
                 outcome = jobs.measure(one, SHORT) if one else jobs.measure(options=SHORT)
-                if outcome.facts is None or fact not in outcome.facts.measured:
-                    return Failed(outcome.text) if one else gain
-                sides[one is not None][number] = time_of(*outcome.facts.measured[fact])
+                if outcome.facts is None:
+                    return dict.fromkeys(facts, FAILED) if one else gains
+                sides[one is not None].append(times_of(outcome))
             seconds = max(seconds, time.monotonic() - start)
-        gain = gain_of(fact, sides[False], sides[True])
-        if not (CLEAR < gain.p <= HINT and gain.ratio >= LEAST_GAIN):
+        for fact in facts:
+            base, other = ({number: times[fact] for number, times in enumerate(side) if fact in times}
+                           for side in (sides[False], sides[True]))
+            gains[fact] = gain_of(fact, base, other) if len(base) == len(other) == look else FAILED
+        if not any(isinstance(gain, Gain) and CLEAR < gain.p <= HINT and gain.ratio >= LEAST_GAIN
+                   for gain in gains.values()):
             break
-    return gain
+    return gains
 
 
 def gain_of(fact, base, other):
@@ -82,7 +86,7 @@ def gain_of(fact, base, other):
 
 
 def shown(gains):
-    """Those of these Gains, None and Failed that are shown, by their place."""
+    """Those of these Gains, None and FAILED that are shown, by their place."""
     places = [place for place, gain in enumerate(gains) if isinstance(gain, Gain)]
     corrected = rank_test.holm([gains[place].p for place in places])
     return {place for place, p in zip(places, corrected)

@@ -64,13 +64,13 @@ class Jobs:
         setting = Setting(variables=tuple(transports.REPORTING.items()))
         return transports.transports_of(self.measure(setting, options).text)
 
-    def facts_without_mpi(self, setting=Setting()):
+    def facts_without_mpi(self):
         """Starts `checkup --facts` in the job: facts also where MPI_Init fails. Each process has a
         file of its own, also where all have the same pid."""
         with tempfile.TemporaryDirectory(prefix=".commcost-checkup-", dir=self.folder) as folder:
             script = 'exec "$1" --facts > "$(mktemp "$2/XXXXXX")"'
-            self._run([*self.line(setting), "sh", "-c", script, "sh", self.program, folder],
-                      self.environment(setting))
+            self._run([*self.line(Setting()), "sh", "-c", script, "sh", self.program, folder],
+                      self.environment(Setting()))
             texts = []
             for name in sorted(os.listdir(folder)):
                 with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as stream:
@@ -78,25 +78,29 @@ class Jobs:
         return facts_of_texts(sorted(filter(None, texts), key=place_of_process))
 
     def _run(self, words, environment):
-        try:
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                       stderr=subprocess.STDOUT, env=environment, start_new_session=True)
-        except OSError as error:
-            return Outcome(127, False, f"{words[0]}: {error.strerror}", None)
-        try:
-            text, _ = process.communicate(timeout=self.limit_s)
+        # Not a pipe, which processes that outlive the job may keep open.
+        with tempfile.TemporaryFile() as output:
+            try:
+                process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                                           env=environment, start_new_session=True)
+            except OSError as error:
+                return Outcome(127, False, f"{words[0]}: {error.strerror}", None)
             timed_out = False
-        except subprocess.TimeoutExpired:
-            timed_out = True
-            launch_processes.end(process.pid, launch_processes.KILL_S, os.killpg)
-            text, _ = process.communicate()
-        except BaseException:
-            launch_processes.send(signal.SIGKILL, process.pid, os.killpg)
-            launch_processes.end_session(process.pid)
-            raise
-        if process.returncode:
-            launch_processes.end_session(process.pid)
-        return Outcome(process.returncode, timed_out, text.decode("utf-8", "replace"), None)
+            try:
+                process.wait(self.limit_s)
+            except subprocess.TimeoutExpired:
+                timed_out = True
+                launch_processes.end(process.pid, launch_processes.KILL_S, os.killpg)
+                process.wait()
+            except BaseException:
+                launch_processes.send(signal.SIGKILL, process.pid, os.killpg)
+                launch_processes.end_session(process.pid)
+                raise
+            if process.returncode:
+                launch_processes.end_session(process.pid)
+            output.seek(0)
+            text = output.read().decode("utf-8", "replace")
+        return Outcome(process.returncode, timed_out, text, None)
 
 
 def place_of_process(text):

@@ -52,6 +52,8 @@ def facts_of_result(path):
     """Reads the Facts in a result. ResultError if it isn't a complete result."""
     ranks, measured = {}, {}
     with Result(path) as result:
+        if not {"rank", "fact", "value", "unit", "value_lo", "value_hi"} <= set(result.header):
+            raise ResultError(f"{path}: no result of checkup")
         for cells in result.rows():
             row = dict(zip(result.header, cells))
             if not is_measurement(row):
@@ -85,13 +87,14 @@ def shared_values(facts):
         for name, values in rank.values.items():
             group, last = name.partition(".")[0], name.rpartition(".")[2]
             family = group if group == last else f"{group}.{last}"
-            is_virtual = group == "interface" and rank.text(name[:-len(last)] + "kind") != "physical"
+            kind = rank.text(name[:-len(last)] + "kind")
+            is_virtual = group == "interface" and kind not in ("physical", "bond")
             if family not in EXPLAINING or is_virtual:
                 continue
             # All processors share one line.
             shown = family if group == "frequency" else name
             found.setdefault((EXPLAINING.index(family), shown), {}).update(dict.fromkeys(values))
-    return [(name, ", ".join(values)) for (_, name), values in sorted(found.items())]
+    return [(name, ", ".join(sorted(values))) for (_, name), values in sorted(found.items())]
 
 
 def facts_of_texts(texts):
