@@ -274,8 +274,9 @@ class BetweenNodes(CheckupCase):
         """Of an interface with a device, which veth has none of."""
         device = "/sys/class/net/wire"
         script = self.folder / "physical"
-        script.write_text(f"#!/bin/sh\nmount -t tmpfs tmpfs /sys/class && mkdir -p {device}/device && echo up > {device}/operstate && "
-                          f'echo 9000 > {device}/mtu && echo 10000 > {device}/speed && exec "$@"\n', encoding="ascii")
+        script.write_text("#!/bin/sh\nset -e\nmount -t tmpfs tmpfs /sys/class\n" f"mkdir -p {device}/device\n"
+                          f"echo up > {device}/operstate\necho 9000 > {device}/mtu\necho 10000 > {device}/speed\n"
+                          'exec "$@"\n', encoding="ascii")
         script.chmod(0o755)
         self.assertEqual(1, self.checkup(FACTS_ONLY, self.make_testbed() + f" unshare --mount {script}"))
         self.assert_only("Between nodes", r"^[0-9]+ MB/s on a 10 Gbit/s link \(wire\)$")
@@ -305,7 +306,8 @@ class Bridge(CheckupCase):
         agent = os.path.join(os.path.dirname(TESTBED), "launch.sh")
         self.assertEqual(3, self.checkup(
             FACTS_ONLY, "--hosts=198.18.0.1,198.18.0.2", "--ranks-per-node=1", "--limit=30",
-            before=["sh", TESTBED, "exec", name, "1", "env", f"COMMCOST_TESTBED={name}", f"OMPI_MCA_plm_rsh_agent={agent}"]))
+            before=["sh", TESTBED, "exec", name, "1", "env", f"COMMCOST_TESTBED={name}",
+                    f"OMPI_MCA_plm_rsh_agent={agent}"]))
         self.assertEqual(["Start", "Between nodes"], list(self.findings))
         (finding,) = self.findings["Between nodes"]
         self.assertEqual(("docker0 has the same address on two nodes", "mpirun --mca btl_tcp_if_exclude lo,docker0 …",

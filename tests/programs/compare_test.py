@@ -437,8 +437,10 @@ class MetadataWhatDiffersBetweenResults(CompareCase):
 
     def test_facts_come_first(self):
         """Facts of the check-up, in its order, before other differences. One that a side lacks is none."""
-        facts = (("memlock_bytes: 65536", "open_files: 1024"), ("cpu_quota: 2", "memlock_bytes: unlimited", "open_files: 64"))
-        base, new = (ALIKE.replace("# timer", "".join(f"# fact.{one}\n" for one in of_side) + "# timer") for of_side in facts)
+        facts = (("memlock_bytes: 65536", "open_files: 1024"),
+                 ("cpu_quota: 2", "memlock_bytes: unlimited", "open_files: 64"))
+        base, new = (ALIKE.replace("# timer", "".join(f"# fact.{one}\n" for one in of_side) + "# timer")
+                     for of_side in facts)
         text = self.compare(*self.sides([base] * 6, [new.replace("processor: ", "processor: other ")] * 6))
         assert [line.split(" is ")[0] for line in re.findall("# warning: (.*)", text)] == [
             "bench: memlock_bytes", "bench: open_files", "bench: processor"], text

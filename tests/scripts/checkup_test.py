@@ -65,7 +65,7 @@ class Experiments(Case):
         """The interval of a gain, 95 %, holds the gain that the remedy has in further launches."""
         setting, inside = checkup.setting_of(checks.Remedy("", unset=("UCX_V2",))), 0
         for seed in range(200):
-            gain = experiments.run(Machine(seed, {"UCX_V2": 1.5}), setting, ["allreduce_time"], float("inf"))["allreduce_time"]
+            (gain,) = experiments.run(Machine(seed, {"UCX_V2": 1.5}), setting, ["allreduce_time"], float("inf")).values()
             inside += gain.low <= 1.5 <= gain.high
         self.assertGreaterEqual(inside, 178)  # binomial at 99.9 %
 
@@ -124,7 +124,8 @@ class Checks(Case):
         self.assertEqual(["memory of rank 0 lies on another NUMA node than its core"],
                          [finding.found for finding in checks.numa(self.facts(far))])
 
-    @each("more, expected", [({"ptrace_scope": ["1"]}, "kernel.yama.ptrace_scope is 1"), ({"ptrace_scope": ["0"]}, "Denied"),
+    @each("more, expected", [({"ptrace_scope": ["1"]}, "kernel.yama.ptrace_scope is 1"),
+                             ({"ptrace_scope": ["0"]}, "Denied"),
                              ({"own_memory": ["Denied"], "ptrace_scope": ["1"]}, "seccomp filter")])
     def test_cause_of_denial(self, more, expected):
         ranks = [{"host": ["n1"], "neighbour_memory": ["Denied"], "shm_filesystem": ["1"], **more} for _ in (0, 1)]
@@ -136,12 +137,13 @@ class Checks(Case):
         ranks = [{"host": ["n1"], "allowed_processors": [str(number)], "allowed_cores": ["0"], "online_cores": ["2"]}
                  for number in (0, 1)]
         (finding,) = checks.cores(self.facts(*ranks))
-        self.assertEqual(("2 ranks share 1 core of n1 (hardware threads)", checks.WARNING), (finding.found, finding.status))
+        self.assertEqual(("2 ranks share 1 core of n1 (hardware threads)", checks.WARNING),
+                         (finding.found, finding.status))
         ranks[0]["online_cores"] = ["1"]  # there is no other core
         self.assertEqual([checks.UNKNOWN], [finding.status for finding in checks.cores(self.facts(*ranks))])
 
-    @each("sets, expected", [(["0-1", "0-1", "0-1", "2-9"], ["4 ranks share 3 processors of n1"]), (["0-1", "0", "1-2"], []),
-                             (["0", "0", "1-3"], ["3 ranks share 2 processors of n1"])])
+    @each("sets, expected", [(["0-1", "0-1", "0-1", "2-9"], ["4 ranks share 3 processors of n1"]),
+                             (["0-1", "0", "1-2"], []), (["0", "0", "1-3"], ["3 ranks share 2 processors of n1"])])
     def test_shared_processors(self, sets, expected):
         """Of sets that overlap."""
         ranks = [{"host": ["n1"], "allowed_processors": [one], "allowed_cores": [one]} for one in sets]
@@ -159,8 +161,8 @@ class Checks(Case):
         self.assertEqual(["a quota of 0.5 processors for 1 rank of n1 and 2 more hosts"],
                          [finding.found for finding in checkup.found_by_checks(self.facts(*ranks))])
 
-    @each("ranks, size, free, expected", [(2, 64, 60, []), (32, 64, 60, ["has only 64 MiB"]), (2, 64, 3, ["is full: 3 MiB are free"]),
-                                          (2, 0, 0, [])])
+    @each("ranks, size, free, expected", [(2, 64, 60, []), (32, 64, 60, ["has only 64 MiB"]),
+                                          (2, 64, 3, ["is full: 3 MiB are free"]), (2, 0, 0, [])])
     def test_shared_memory(self, ranks, size, free, expected):
         """As much as the ranks need; a size of 0 has no limit."""
         rank = Rank(0, {"host": ["n1"], "shm_bytes": [str(size << 20)], "shm_free_bytes": [str(free << 20)]})
@@ -196,7 +198,8 @@ class Checks(Case):
         job = job._replace(transports=Transports("ucx", ("tcp",)))
         self.assertEqual(expected, [finding.status for finding in checks.between_nodes(job)])
 
-    @each("state, addresses, expected", [("up", ("10.0.0.1/24", "10.0.0.2/24"), 1), ("down", ("10.0.0.1/24", "10.0.0.2/24"), 0),
+    @each("state, addresses, expected", [("up", ("10.0.0.1/24", "10.0.0.2/24"), 1),
+                                         ("down", ("10.0.0.1/24", "10.0.0.2/24"), 0),
                                          ("up", ("10.0.0.1/24", "10.1.0.2/24"), 0)])
     def test_mtu(self, state, addresses, expected):
         """Of interfaces in use, in one subnet."""
@@ -218,7 +221,8 @@ class Checks(Case):
         ranks = [{"pid": [f"7{number}"], "open_files": ["1024"], "frequency.policy0.governor": ["powersave"],
                   "frequency.policy1.governor": [("performance", "powersave")[number]],
                   "interface.eth0.kind": ["physical"], "interface.eth0.mtu": [f"{number}500"],
-                  "interface.veth7.kind": ["virtual"], "interface.veth7.mtu": ["1400"], "memlock_bytes": ["65536"]} for number in (0, 1)]
+                  "interface.veth7.kind": ["virtual"], "interface.veth7.mtu": ["1400"],
+                  "memlock_bytes": ["65536"]} for number in (0, 1)]
         self.assertEqual([("memlock_bytes", "65536"), ("frequency.governor", "performance, powersave"),
                           ("interface.eth0.mtu", "0500, 1500"), ("open_files", "1024")],
                          shared_values(self.facts(*ranks).facts))

@@ -78,8 +78,8 @@ def cores(job):
         yield from shared_processors(job, node, ranks)
         for quota, count in quotas(ranks):
             if quota < count:
-                yield Finding("Cores", PROBLEM,
-                              f"a quota of {quota:g} processor{'s' * (quota != 1)} for {counted(count, 'rank')} of {node}", "",
+                processors = f"{quota:g} processor{'s' * (quota != 1)}"
+                yield Finding("Cores", PROBLEM, f"a quota of {processors} for {counted(count, 'rank')} of {node}", "",
                               (Remedy("raise the quota (docker run --cpus=N, cgroup cpu.max)",
                                       untried="needs another container"),), scope=node)
 
@@ -319,8 +319,8 @@ def between_nodes(job):
     least = LEAST_SHARE * (min(link.mbit, TCP_MBIT) if is_tcp else link.mbit)
     if (measured.high or measured.value) * 1.048576 * 8 < least:
         yield Finding("Between nodes", PROBLEM if link.is_physical else UNKNOWN,
-                      f"{measured.value:.0f} MB/s on a {link.mbit / 1000:g} Gbit/s link ({link.name})", "network_bandwidth",
-                      (Remedy("iperf3 between the nodes shows if the link is slow", untried="needs a server there"),))
+                      f"{measured.value:.0f} MB/s on a {link.mbit / 1000:g} Gbit/s link ({link.name})",
+                      "network_bandwidth", (Remedy("iperf3 between the nodes shows if the link is slow", untried="needs a server there"),))
 
 
 class Link(typing.NamedTuple):
@@ -377,8 +377,8 @@ def different_mtu(job):
     """Interfaces of equal name in one subnet have one MTU."""
     found = {}
     for rank, match, value in job.facts.named(r"(interface\.(.+))\.mtu"):
-        address = rank.text(match.group(1) + ".address")
-        if address and is_up(rank, match.group(1)) and rank.text(match.group(1) + ".kind") not in ("loopback", "bridge"):
+        address, kind = (rank.text(f"{match.group(1)}.{name}") for name in ("address", "kind"))
+        if address and is_up(rank, match.group(1)) and kind not in ("loopback", "bridge"):
             found.setdefault((match.group(2), ipaddress.ip_interface(address).network), set()).add(value)
     for (name, _), values in found.items():
         if len(values) > 1:
@@ -397,8 +397,9 @@ def equal_addresses(job):
     if names:
         remedies = (launcher_words(job, "--mca", "btl_tcp_if_exclude", ",".join(["lo", *names])),) \
             if job.launcher_name == "openmpi" else ()
-        yield Finding("Between nodes", SUSPICION, f"{' and '.join(names)} ha{'s' if len(names) == 1 else 've'} the same "
-                      "address on two nodes", "network_bandwidth", remedies)
+        have = "has" if len(names) == 1 else "have"
+        yield Finding("Between nodes", SUSPICION, f"{' and '.join(names)} {have} the same address on two nodes",
+                      "network_bandwidth", remedies)
 
 
 # ---- limits, clock, variables --------------------------------------------------------------------

@@ -105,7 +105,7 @@ START_S = 60  # for such remedies, however much time the job took that didn't st
 
 
 def start_lines(jobs, outcome, facts, asked, found_by_facts):
-    """Lines about a job that doesn't start, or doesn't end: the message, and a remedy or launcher with which it does."""
+    """Lines about a job that doesn't start or end: the message, and a remedy or launcher with which it does."""
     deadline_s = time.monotonic() + START_S
     # With srun a rank doesn't see that it lacks others: the job ends well.
     started = len(outcome.facts.ranks) if outcome.facts else 0
@@ -141,7 +141,8 @@ def merged(found):
     """One finding for each sentence that findings of several hosts share."""
     groups = {}
     for finding in found:
-        groups.setdefault(finding._replace(found=finding.found.replace(finding.scope, "{}"), scope=""), []).append(finding)
+        alike = finding._replace(found=finding.found.replace(finding.scope, "{}"), scope="")
+        groups.setdefault(alike, []).append(finding)
     for first, *others in groups.values():
         more = f"{first.scope} and {counted(len(others), 'more host')}"
         yield first if not others else first._replace(found=first.found.replace(first.scope, more), scope=more)
@@ -288,7 +289,7 @@ def table_of(job, lines):
 def json_of(job, lines):
     measured = {fact: {"value": value.value, "lo": value.low, "hi": value.high, "unit": unit}
                 for fact, (value, unit) in job.facts.measured.items()}
-    return json.dumps({"ranks": len(job.facts.ranks), "measured": measured, "transports": list(job.transports.names), "findings": [
+    return json.dumps({"ranks": len(job.facts.ranks), "measured": measured, "transports": job.transports.names, "findings": [
         {"check": line.check, "scope": line.scope, "status": line.status, "found": line.found, "remedy": line.remedy,
          "tried": line.tried, "gain": line.gain._asdict() if line.gain else None}
         for line in lines]}, indent=2, ensure_ascii=False)
