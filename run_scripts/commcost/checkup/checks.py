@@ -443,7 +443,7 @@ def clock(job):
             break
 
 
-PLACES = re.compile("_(ROOT|PATH|PREFIX|DIR|HOME)$")  # of variables that say where something is installed
+PLACES = re.compile("_(ROOT|PATH|PREFIX|DIR|HOME)$")  # of variables that name folders of an installation
 
 
 VARIABLES_CHANGE = ("node_bandwidth", "network_bandwidth", "allreduce_time")
