@@ -37,7 +37,8 @@ def names(ranks):
     return ranks.replace("0,1,2,3", "0-3")
 
 
-class Noise(virtual.Test): target = "0.5 %, plus a rate's chance variation"
+class Noise(virtual.Test):
+    target = "0.5 %, plus a rate's chance variation"
 
     def rows(self, *options, ranks=RANKS, **variables):
         return virtual.run("noise", *OPTIONS, *options, ranks=ranks, **variables)[0].rows
