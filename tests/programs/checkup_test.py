@@ -378,16 +378,17 @@ class Variables(CheckupCase):
         return min(with_it) > max(without)
 
     def gain(self, slow, others):
-        """The gain that the check-up reports for the variable."""
-        before = self.is_visible(slow)
-        self.checkup("--seconds=180", environment={**others, **slow})
-        found = {finding["remedy"]: finding["gain"] for finding in self.findings.get("Variables", [])}
+        """The gain that the check-up reports for the variable. It may miss an effect that launches before and after show
+        clearly only if the machine was busy in between: then once more."""
         (name,) = slow
-        is_late = any("may slow messages" in found for found in self.unknown)
-        if f"unset {name}" not in found and (is_late or not (before and self.is_visible(slow))):
-            self.skipTest("not judged: this machine is too busy to show the effect in time")
-        self.assertIn(f"unset {name}", found)
-        return found[f"unset {name}"]
+        for _ in range(2):
+            self.checkup("--seconds=180", environment={**others, **slow})
+            found = {finding["remedy"]: finding["gain"] for finding in self.findings.get("Variables", [])}
+            if f"unset {name}" in found:
+                return found[f"unset {name}"]
+            if any("may slow messages" in text for text in self.unknown) or not self.is_visible(slow):
+                self.skipTest("not judged: this machine is too busy to show the effect in time")
+        self.fail(f"{name} isn't reported: {found}")
 
     @unittest.skipIf(CheckupCase.launcher and CheckupCase.launcher.is_openmpi, "it has no UCX within a node")
     def test_ucx(self):
