@@ -103,6 +103,7 @@ TEST(orders_are_random)
         for (int place = 0; place < FEW; place++)
             often[place][order[place]]++;
     }
-    for (int i = 0; i < FEW * FEW; i++)
-        assert_near(often[i / FEW][i % FEW], DRAWS / 5.0, 5.0 * sqrt(DRAWS * 0.2 * 0.8));
+    for (int place = 0; place < FEW; place++)
+        for (int number = 0; number < FEW; number++)
+            assert_near(often[place][number], DRAWS / 5.0, 5.0 * sqrt(DRAWS * 0.2 * 0.8));
 }

@@ -27,8 +27,8 @@
  *                           repeated; each rank of each launch begins somewhere else in it
  *   DISTURB_TIMES           a file of times over their median, for example of a real machine:
  *                           operations last longer by one of these factors, drawn at random
- *   DISTURB_JUMPS           "ON_S:PERIOD_S:FACTOR": in ON_S of every PERIOD_S all takes FACTOR times
- *                           as long on all ranks; a launch begins somewhere in the period
+ *   DISTURB_JUMPS           "ON_S:PERIOD_S:FACTOR": in ON_S of every PERIOD_S all takes FACTOR
+ *                           times as long on all ranks; a launch begins somewhere in the period
  *   DISTURB_DRIFT           "SHARE:PERIOD_S": all takes longer by up to this share, rising and
  *                           falling in a period
  *   VIRTUAL_SIGNAL          "NUMBER:RANK:AT_US": a signal that the rank gets at a time
