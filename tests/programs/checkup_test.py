@@ -272,11 +272,11 @@ class BetweenNodes(CheckupCase):
 
     def test_slow_wire(self):
         """Of an interface with a device, which veth has none of."""
-        device = "/sys/class/net/wire"
         script = self.folder / "physical"
-        script.write_text("#!/bin/sh\nset -e\nmount -t tmpfs tmpfs /sys/class\n" f"mkdir -p {device}/device\n"
-                          f"echo up > {device}/operstate\necho 9000 > {device}/mtu\necho 10000 > {device}/speed\n"
-                          'exec "$@"\n', encoding="ascii")
+        script.write_text("#!/bin/sh\nset -e\nmount -t tmpfs tmpfs /sys/class\ncd /sys/class\n"
+                          "mkdir -p net wire/device\nln -s ../wire net/wire\n"  # UCX wants a link
+                          'echo up > wire/operstate\necho 9000 > wire/mtu\necho 10000 > wire/speed\nexec "$@"\n',
+                          encoding="ascii")
         script.chmod(0o755)
         self.assertEqual(1, self.checkup(FACTS_ONLY, self.make_testbed() + f" unshare --mount {script}"))
         self.assert_only("Between nodes", r"^[0-9]+ MB/s on a 10 Gbit/s link \(wire\)$")

@@ -59,7 +59,7 @@ def parser():
 # ---- start ---------------------------------------------------------------------------------------
 
 def other_starters(jobs, built_with):
-    """Launchers that may start the job if this one doesn't: the library's own, srun with another PMI, and others."""
+    """Launchers that may start the job if this one doesn't: srun with another PMI, the library's own, and others."""
     known = {os.path.realpath(shutil.which(jobs.launcher.words[0]) or "")}
 
     def is_new(command):
@@ -68,12 +68,12 @@ def other_starters(jobs, built_with):
         known.add(os.path.realpath(path or ""))
         return is_unknown
 
-    if built_with and is_new(built_with):
-        yield launchers.find(built_with, "")
     if jobs.launcher.name == "srun":
         words = [word for word in jobs.launcher.words if not word.startswith("--mpi=")]
         for name in ("pmi2", "pmix"):
             yield launchers.Srun([*words, f"--mpi={name}"])
+    if built_with and is_new(built_with):
+        yield launchers.find(built_with, "")
     for kind in launchers.KINDS.values():
         for command in getattr(kind, "commands", ()) if kind is not launchers.Srun else ():
             if is_new(command) and launchers.kind_of(command) is kind:
