@@ -391,7 +391,7 @@ class Variables(CheckupCase):
 
     @unittest.skipIf(CheckupCase.launcher and CheckupCase.launcher.is_openmpi, "it has no UCX within a node")
     def test_ucx(self):
-        """What a gain promises: tests/scripts/checkup_test.py."""
+        """The intervals of gains are judged by tests/scripts/checkup_test.py."""
         self.assertGreater(self.gain({"UCX_RNDV_THRESH": "0"}, HARMLESS)["ratio"], 1)
 
 
