@@ -5,17 +5,19 @@
  * Timed region: one call on each rank, between two readings of the clock (kernel.c). All ranks
  * start it at an agreed moment (common/sync_clock/start_window.h), or with --start=barrier after a
  * barrier, once all have left the previous call. A sample is the time from the first start to the
- * last end. The mean and the spread of the ranks' own times are also recorded. With buffers on a
- * device each round also times the staged counterpart: copy to pinned memory, call, copy back.
+ * last end, or with --start=barrier the slowest rank's own time. The mean and the spread of the
+ * ranks' own times are also recorded. With buffers on a device each round also times the staged
+ * counterpart: copy to pinned memory, call, copy back.
  *
- * When: a row is an operation and a size. Rows are measured alternately, each in several visits
- * with new buffers.
+ * When: a row is an operation and a size. The rows of a group (common/run/visits.c) are measured
+ * alternately, each in several visits with new buffers.
  *
  * How often: six visits per row, up to twelve if the row isn't precise and time is left (15 s per
- * run). A limited number of rounds in which a rank started late are repeated. A visit ends when its
- * median is known to 2 % (--precision), or when its time is up.
+ * run). Rounds in which a rank started late are dropped, at most four for each that counts. A visit
+ * ends when its median is known to 2 % (--precision), or when its time is up.
  *
- * Written: one line per row, after its last visit (columns.c): the mean of the visits' medians.
+ * Written: one line per row, after its group's last visit (columns.c): the mean of the visits'
+ * medians.
  *
  * Sources: Worsch, Reussner and Augustin, "On Benchmarking Collective MPI Operations", EuroPVM/MPI
  * 2002 (windows, no pipelining); Hunold and Carpen-Amarie, "Reproducible MPI Benchmarking is Still

@@ -12,15 +12,17 @@
  * timed region. With arrays on a device, the staged counterpart is timed alternately with the
  * method: pack, copy to pinned memory, exchange, copy back, unpack (common/halo_swap/on_device.c).
  *
- * When: a row is a method and a box. Rows are measured alternately, in visits with new buffers.
+ * When: a row is a method and a box. The rows of a group (common/run/visits.c) are measured
+ * alternately, in visits with new buffers.
  *
  * How often: six visits per row, up to twelve if the row isn't precise and time is left (15 s per
- * run). The first visit chooses batches of about 20 µs, at least 100 readings of the clock. A visit
- * ends when its median is known to 2 % (--precision), or when its time is up.
+ * run). The first visit chooses batches of about 20 µs, at least as long as 100 readings of the
+ * clock. A visit ends when its median is known to 2 % (--precision), or when its time is up.
  *
- * Written: one line per row, after its last visit (columns.c): the mean of the visits' medians. A
- * round's sample is the time of the rank that is usually the slowest, or with --start=window the
- * time from the first start to the last end (common/measure/rounds.h).
+ * Written: one line per row, after its group's last visit (columns.c): the mean of the visits'
+ * medians. The sample of a batch is the time of the rank that is usually the slowest, of a single
+ * exchange that of the slowest rank, and with --start=window the time from the first start to the
+ * last end (common/measure/rounds.h).
  *
  * Source: the halo part of the EPCC suite (common/coarray/coarray.h), extended by the methods of
  * MPI programs (common/halo_swap/methods.h).

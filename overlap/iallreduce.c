@@ -20,15 +20,17 @@
  * fits (engine/phases.c). Each visit then takes rounds of all times above, alternately
  * (engine/rounds.c).
  *
- * How often: rows are visited alternately, six times, up to twelve times if they aren't precise and
- * there is time (15 s per run). The rounds of a visit, mostly 30 or more, end when reference,
- * total, work and blocking are known to 2 % (--precision), or when the visit's time is up.
+ * How often: the rows of a group are visited alternately, six times, up to twelve times if they
+ * aren't precise and there is time (15 s per run). The rounds of a visit, 30 or more if time
+ * allows, end when reference, total, work and blocking are known to 2 % (--precision), or when the
+ * visit's time is up.
  *
- * Written: one line per row, after its last visit (engine/result.c). Reference, work and total are
- * the slowest rank's samples. Overlap is the share of the reference that `beside` and the work in
- * it don't lose. Gain is blocking minus exposed. Both are formed on each rank from all rounds of a
- * visit; the slowest rank's are used (engine/estimate.h, gain.h). The column work_us is the largest
- * amount whose total exceeds the reference by at most --acceptance-threshold (engine/fit.h), or 0.
+ * Written: one line per row, after its group's last visit (engine/result.c). Reference, work and
+ * total are the slowest rank's samples. Overlap is the share of the reference that is hidden: one
+ * minus `beside` over reference. Gain is blocking minus exposed. Each of these times is a quantile
+ * of a visit's rounds on each rank, of which the maximum over ranks is used (engine/estimate.h,
+ * gain.h). The column work_us is the largest amount whose total exceeds the reference by at most
+ * --acceptance-threshold (engine/fit.h), or 0.
  */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"

@@ -49,7 +49,7 @@ enum op_in_place {
 };
 
 struct op_kind {
-    const char *name; /* "iallreduce" */
+    const char *name; /* "allreduce" */
     bool no_elements; /* no count argument, or sizes of another kind */
     bool on_grid;     /* needs the periodic 3D grid of neighbours */
     enum op_layout layout;

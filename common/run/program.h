@@ -31,7 +31,7 @@ struct bc_program {
     /* The placement of buffers, for the metadata: addresses can change times by half. BC_ON_PAGES,
        BC_IN_WINDOWS, or other words. */
     const char *placement;
-    struct bc_option_rows own_options, options; /* the program's, and those shared with others */
+    struct bc_option_rows own_options, options; /* two tables of options, in the order of --help */
     const void *defaults;  /* the first bytes of the state, the options' values; NULL: zeros */
     size_t defaults_bytes; /* of `defaults`; the rest of the state begins with zeros */
     size_t state_bytes;    /* the whole state, the program's struct */
