@@ -554,7 +554,7 @@ In MPI, mean of 2 ranks           2.11                   21.1 %
 In MPI, slowest rank              2.50                   25.0 %  rank 1
 Waiting for late ranks           0.500  0.450–0.550      5.00 %  most in MPI_Allreduce
 Undisturbed cost of calls        0.500  0.490–0.510      5.00 %  of measured calls
-Rest: late partners, contention  0.500                   5.00 %
+Rest: late messages, contention  0.500                   5.00 %
 Calls not measured               0.300                   3.00 %  commands below
 
 Savings

@@ -224,7 +224,7 @@ def call_times(run, lines):
                     "of measured calls" if has_others else "from the benchmarks")
         rest = mean_of(run, [(exactly(line.unexplained_s), line.calls.callers) for line in known])
         if rest.value >= min_s:
-            yield Spent("Rest: late partners, contention", rest)
+            yield Spent("Rest: late messages, contention", rest)
         if rest.value <= -min_s:
             yield Spent("Saved by overlapping calls", rest, "or by back-to-back calls")
     if has_others:
