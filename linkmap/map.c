@@ -98,8 +98,9 @@ static struct split split_of(const struct linkmap_map *map, int min_size, double
     return best;
 }
 
-/* Groups points by the best split of any point: 0 at the other end of its short links, 1 of its
-   long ones. Returns this point, whose own group isn't known, or -1 if no point has a split. */
+/* Groups points by the best split that any point has: group 0 are the other ends of that point's
+   short links, group 1 those of its long links. Returns that point, whose own group isn't known, or
+   -1 if no point has a split. */
 static int propose_groups(struct linkmap_map *map, int min_size, double threshold)
 {
     const struct split split = split_of(map, min_size, threshold);
@@ -132,10 +133,10 @@ static void expect_of_groups(struct linkmap_map *map)
     free(all);
 }
 
-/* True if a time is nearer to the one expected for its groups than to those of other groups that
-   differ from it by more than the threshold. If its groups' is longer, it suffices that a time
-   exceeds the other groups' by more than the threshold: messages that share a bottleneck take
-   longer the more of them there are. */
+/* True if a time is nearer to the expected time of its own groups than to any that differs from
+   that by more than the threshold. Where its own groups' expected time is the longer one, it is
+   enough that the time exceeds the other one by more than the threshold: messages that share a
+   bottleneck take longer the more of them there are. */
 static bool is_consistent(const struct linkmap_map *map, double time_ns, double expected_ns,
                           double threshold)
 {

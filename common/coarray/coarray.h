@@ -32,7 +32,7 @@
 enum bc_coarray_sync {
     BC_SYNC_ALL,
     BC_SYNC_IMAGES, /* among neighbours, or within a pair */
-    BC_SYNC_NONE,   /* no synchronisation; as an option: all and images */
+    BC_SYNC_NONE,   /* no synchronisation; as the value of an option: both all and images */
     BC_SYNCS
 };
 extern const char *const bc_sync_names[BC_SYNCS]; /* "all", "images", "none" */
@@ -65,8 +65,8 @@ MPI_Win bc_window_create(MPI_Comm comm, int64_t count, int unit_bytes, double **
 
 /* Start to copy `count` elements from `source` to `displacement` in the part of `target`, or from
    there to `destination`; `target` may be this rank. The type is MPI_DOUBLE, split into transfers
-   of at most 1 GiB, or, with a count of 1, a section with equal gaps at both ends (bc_type_repeat,
-   bc_type_box). Local. */
+   of at most 1 GiB, or, with a count of 1, a section whose gaps are the same at the source and at
+   the target (bc_type_repeat, bc_type_box). Local. */
 void bc_coarray_put(const struct bc_coarray *coarray, int target, int64_t displacement,
                     const double *source, int64_t count, MPI_Datatype type);
 void bc_coarray_get(const struct bc_coarray *coarray, int target, int64_t displacement,

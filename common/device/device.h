@@ -42,7 +42,8 @@ void *bc_device_allocate(struct bc_device *device, enum bc_memory memory, size_t
 void bc_device_free(struct bc_device *device, enum bc_memory memory, void *start);
 
 /* Copies between any memory. On return the host may reuse the source and read the destination;
-   kernels that start later see the copy; MPI sees it after bc_device_wait. */
+   later bc_device_move and bc_device_is_equal see the copy; MPI, and the calls for timed regions,
+   see it after bc_device_wait. */
 void bc_device_copy(struct bc_device *device, void *to, const void *from, size_t bytes);
 
 /* Starts a kernel that copies `count` doubles between memory of any kind except BC_MEMORY_HOST. */

@@ -141,11 +141,12 @@ static double take_work_parts(struct overlap_experiment *x, const struct bc_roun
     return x->kernel_ns + x->clock_ns;
 }
 
-/* Work alone, and an operation with the same work, in ns, minus the cost of readings. */
+/* Times in ns of the work alone, and of an operation with the same work. The costs of readings are
+   subtracted, except one where noted. */
 struct with_work {
     double alone_ns, inside_ns; /* the work */
-    double beside_ns;           /* the operation without the work, with one reading */
-    double exposed_ns;          /* time added to the work, with one reading */
+    double beside_ns;           /* the operation minus the work; includes one reading */
+    double exposed_ns;          /* time added to the work; includes one reading */
 };
 static struct with_work take_with_work(struct overlap_experiment *x, const struct bc_round *round,
                                        int quantity, uint64_t part_units)
@@ -306,9 +307,9 @@ void overlap_answer_rounds(const struct bc_run *run, struct overlap_experiment *
         bc_round_value(round, OVERLAP_BLOCKING, blocking_ns);
         keep(x, blocking_ns, &plenty, &x->own_plenty);
 
-        /* The amounts come last, in descending order, so the reference follows an operation with no
-           more work than fits. One with plenty of work would leave buffers emptier for the
-           reference than the reference leaves them for the operation that is compared with it. */
+        /* The amounts come last, in descending order, so that the next round's reference follows an
+           operation with little work. After one with plenty of work, buffers would be emptier than
+           they are for the operation that the reference is compared with. */
         for (int i = 0; i < OVERLAP_AMOUNTS; i++) {
             const int work = OVERLAP_WORK + i, total = OVERLAP_TOTAL + i;
             const uint64_t units = x->amount_part_units[i];

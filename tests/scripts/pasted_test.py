@@ -69,8 +69,8 @@ class Pasted(SuiteCase):
         assert "2 of 2 launches have their result" in said
         assert self.paste(said, "To make a page").stdout == f"{self.results}/report.html\n"
         for text in (self.paste(said, "To read it").stdout, read(self.results / "report.html")):
-            assert re.search('To decide ("|&quot;)not clear', text)
-        said = self.paste(self.paste(said, "To read it").stdout, 'To decide "not clear"(?: [(][^)]*[)])?').stderr
+            assert re.search('To settle ("|&quot;)not clear', text)
+        said = self.paste(self.paste(said, "To read it").stdout, 'To settle "not clear"(?: [(][^)]*[)])?').stderr
         assert "6 of 6 launches have their result" in said
 
     @each("varied, launches", [([], 2), (["--vary=build:../build of mine,../other", "--vary=A=1,it's"], 8)])

@@ -385,14 +385,14 @@ class Gains(CardCase):
         assert self.gains(by_size(4 * [5.0]), launches=5) == [
             "MPI_Iallreduce | all sizes | not clear | needs more launches"]
         card = self.card(("overlap_iallreduce", OVERLAPS, 5 * [by_size(4 * [5.0])]))
-        assert card.caveats == ["To decide \"not clear\":\n" + script("run_suite.sh") + " --runs=6"]
+        assert card.caveats == ["To settle \"not clear\":\n" + script("run_suite.sh") + " --runs=6"]
         (self.folder / "suite").mkdir()
         (self.folder / "suite" / "plan.tsv").write_text("run\tname\tcommand\n")
         (self.folder / "suite/launches.tsv").write_text("run\tname\tstart\tseconds\texit\tresult\n" + "".join(
             f"{run}\tx\tx\t100\t0\tdone\n" for run in range(5)))
         card = scorecard.card_of(tables.Tables([str(self.folder)]))
         assert card.caveats == [
-            f"To decide \"not clear\" (100 s):\n{script('run_suite.sh')} --resume={self.folder} --runs=6"]
+            f"To settle \"not clear\" (100 s):\n{script('run_suite.sh')} --resume={self.folder} --runs=6"]
         assert not self.card(("overlap_iallreduce", OVERLAPS, 6 * [by_size(4 * [5.0])])).caveats
         # Disagreeing launches are doubled, up to twelve.
         for launches, runs in ((7, ["--runs=14"]), (12, [])):

@@ -151,7 +151,7 @@ class Apart(Case):
             [0, f"t{tag}", "MPI barrier", "NA", 4, 5.0, "ok"] for tag in range(20)))
         assert len(said(self.folder)) == caveats.VARIANTS
         (caveat,) = [text for text in scorecard.card_of(tables.Tables([str(self.folder)])).caveats if "differ in" in text]
-        assert caveat == "Results differ in tag: 8 of 20 combinations shown, all with report.sh"
+        assert caveat == "Results differ in tag: 8 of 20 combinations shown, report.sh shows all"
 
     @each("key, values, named", [
         ("ranks", (2, 64), ("Barrier, 2 ranks", "Barrier, 64 ranks")),

@@ -9,7 +9,8 @@
  * has to wait for. A collective is joinable if it follows one of the same function on the same
  * communicator, without a call in between, and with less than JOINABLE_NS of computation.
  *
- * Only outermost calls are followed (inside.h), while sizes are counted. All functions are local.
+ * Only outermost calls are followed (inside.h), and only when sizes are counted. All functions are
+ * local.
  */
 #pragma once
 

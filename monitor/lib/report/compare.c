@@ -123,7 +123,7 @@ static void keep_maxima(struct known *all, const struct known *other)
 
 #define OWN_COST 0.05 /* quantile */
 
-/* Returns the share of waited_ns for ranks that came from files. */
+/* Returns the share of waited_ns for ranks that were late because of file I/O. */
 static double files_share(const struct late_series *series, const struct known known[],
                           bool root_is_late)
 {
@@ -199,7 +199,7 @@ static struct late_waiting rooted(const struct comparison *comparison, const str
     struct late_waiting waiting = {.is_known = true};
     for (int i = 0; i < series->kept; i++) {
         const enum late_part part = series->call[i].part;
-        /* The ranks may have kept calls of other roots, or the root may be none of them. */
+        /* The ranks may have kept calls of other roots, or the root may not compare calls. */
         if (!(known[i].root_ns > -INFINITY))
             return (struct late_waiting){.is_known = false};
         waiting.came_last += came_late(&known[i], part, item->wait, comparison->rank);
@@ -220,7 +220,7 @@ static struct late_waiting rooted(const struct comparison *comparison, const str
 struct head {
     int64_t key; /* INT64_MAX: there are no more series */
     int64_t calls;
-    int32_t kept; /* 0: ranks have counted or kept other calls */
+    int32_t kept; /* 0: the ranks disagree in the number of calls, or of kept calls */
     int32_t ranks, processes;
 };
 

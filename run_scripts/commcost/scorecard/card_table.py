@@ -100,10 +100,10 @@ MORE_TIME, TIMES_AS_LONG = "up to {} % more time", "up to {} × the time"
 DISAGREE, TOO_FEW = "launches disagree", "needs more launches"
 
 # Caveats. A command follows a line break.
-MORE_KEYS = "Results differ in {}: {} of {} combinations shown, all with report.sh"
+MORE_KEYS = "Results differ in {}: {} of {} combinations shown, report.sh shows all"
 WRONG_DATA = "{} wrong data, first {} ({}): try another version of the MPI library"
 LOST_TIME = "{} of {} lost more than {} % of the time to interruptions: rerun on a quiet machine"
 PROGRAM_WARNINGS = "{}: see \"Warnings\" on the page of report.sh"
 CHECKUP = "{:.60}{}. Cost and remedies:\n{}"
 UNSTEADY = "{} of {} vary more than {} × between launches: rerun on a quiet machine"
-DECIDE = "To decide \"not clear\"{}:\n{}"
+DECIDE = "To settle \"not clear\"{}:\n{}"
