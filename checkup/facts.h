@@ -27,6 +27,6 @@ void checkup_add_process_facts(struct bc_text *facts);
 void checkup_add_node_facts(struct bc_text *facts);
 
 /* Appends the outcome of reading the memory of the node's next rank (process_vm_readv): "ok",
-   "wrong data" (the pid is of another process here), or the error. Appends nothing on a node with
-   one rank. Collective over job->node_comm. */
+   "wrong data" (that pid belongs to another process here), or the error. Appends nothing on a node
+   with one rank. Collective over job->node_comm. */
 void checkup_add_neighbour_facts(struct bc_text *facts, const struct bc_job *job);

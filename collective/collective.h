@@ -26,8 +26,8 @@ extern const struct collective_parameters collective_default_parameters;
 enum { COLLECTIVE_OPTIONS = 9 };
 extern const struct bc_option collective_options[COLLECTIVE_OPTIONS];
 
-/* Parse the option texts of a state that begins with the parameters, and check them against ranks
-   and memory. */
+/* Parse the texts of the options into `state`, whose first member is the parameters, and check them
+   against ranks and memory. */
 bool collective_complete(void *state, struct bc_error *error);
 bool collective_fit(void *state, struct bc_run *run, struct bc_error *error);
 

@@ -1,6 +1,7 @@
 /*
  * Model of the times of all links of one message size: the usual time of a link, effects of single
- * points, and two groups of points if links between groups and within them differ in time.
+ * points (ranks: links.h), and two groups of points if links between groups and within them differ
+ * in time.
  *
  * The time from point i to point j is expected to be the usual one from i's group to j's, plus the
  * effect of i as a sender and that of j as a receiver. Each term is a median over many links, as in

@@ -9,9 +9,9 @@
  *
  * Timed region: loops of iterations between two readings of the clock (kernel.c). An iteration
  * posts a message, works, waits, and ends with a barrier of the two ranks. Loops without a message,
- * without work, and with neither are timed alternately with it. With enough work (beyond the knee)
- * the message completes before the wait, and the overhead is the time that the message adds to the
- * work. Ranks of the lower half, ordered by node, measure, with partners in the upper half.
+ * without work, and with neither are timed alternately with this one. With enough work (beyond the
+ * knee) the message completes before the wait, and the overhead is the time that the message adds
+ * to the work. Ranks of the lower half, ordered by node, measure, with partners in the upper half.
  *
  * When and how often: a row is a size, a direction and a pair. Rows are measured alternately, each
  * in six visits, or up to twelve if the row isn't precise and time is left. The first visit raises

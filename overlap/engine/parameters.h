@@ -8,7 +8,7 @@
 
 enum { OVERLAP_TEST_CALLS_MAX = 64, OVERLAP_SIZES_MAX = 64 };
 
-/* The number of calls of MPI_Test with the min exposed time. */
+/* Stands for the number of MPI_Test calls that gives the least exposed time. */
 #define OVERLAP_AUTO INT64_C(-1)
 
 /* Max number of calls. */
@@ -33,7 +33,7 @@ struct overlap_parameters {
 
     int form;                    /* enum op_form, or OP_FORMS: all */
     const char *test_calls_text; /* numbers, or `auto` */
-    double plenty;               /* plenty of work, in reference times */
+    double plenty; /* the amount of work that counts as plenty, over the reference time */
     double threshold_pct;
     bool no_blocking;
     struct bc_memory_options memory;

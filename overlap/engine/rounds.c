@@ -57,8 +57,8 @@ static void renew(const struct overlap_experiment *x)
 /* ---- times ----------------------------------------------------------------------------------- */
 
 /* Each function below times one operation, or work alone, and returns this rank's time in ns with
-   the cost of a reading of the clock; -INFINITY if the rank doesn't work. It notes the start for a
-   quantity of the round. Collective. */
+   the cost of a reading of the clock; -INFINITY if the rank has no work to do. It notes the start
+   for a quantity of the round. Collective. */
 
 double overlap_take(struct overlap_experiment *x, const struct bc_round *round, int quantity,
                     enum overlap_call call, uint64_t units)

@@ -1,7 +1,7 @@
 /*
- * Thread between its MPI calls: the operations that its last call completed, and its computation
- * until the next call. That computation is divided equally among the operations that one call
- * completed. Work that needs none of their data could move before that call.
+ * State of a thread between its MPI calls: the operations that its last call completed, and its
+ * computation until the next call. That computation is divided equally among the operations that
+ * one call completed. Work that needs none of their data could move before that call.
  *
  * An operation is joinable if it could have been part of an earlier one. A message or put is
  * joinable if an earlier one of the same function went to the same destination in the same burst. A

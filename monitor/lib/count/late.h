@@ -52,7 +52,7 @@ struct late_series {
     struct late_call call[LATE_KEPT_MAX]; /* in ascending order of number */
 };
 
-/* Bits of the table of series. */
+/* log2 of the number of places in the table of series. */
 enum { LATE_PLACES_BITS = 7 };
 
 /* Series of a snapshot, for communicators whose ranks compare their calls. */

@@ -3,8 +3,8 @@
 #include "common/stats/stats.h"
 #include "monitor/lib/count/followed.h"
 
-/* A gap between two calls is computation from this length on, or from the monitor's own time on if
-   that is longer. */
+/* A gap between two calls counts as computation if it is at least this long, and at least as long
+   as the monitor's own time. */
 #define GAP_MIN_NS 100.0
 
 static uint64_t longer(uint64_t a, uint64_t b) { return a > b ? a : b; }

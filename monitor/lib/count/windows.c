@@ -254,7 +254,7 @@ struct ending window_take(MPI_Win win, int target, bool is_local)
     return ending;
 }
 
-/* Returns the amounts of a group that `call` completed, or, if that is NULL, an operation. */
+/* Returns the amounts of a group that `call` completed (NULL: that an operation completed). */
 static struct size_amounts amounts_of(const struct group *group, const struct mpi_call *call,
                                       uint64_t end_ticks)
 {

@@ -36,8 +36,8 @@ struct rows {
     bool incomplete;     /* memory ran out */
     double seconds;      /* length of the snapshot; of all ranks: the longest */
     warning_cases cases; /* of all ranks: their sums */
-    /* With a common clock, the same on all ranks: comparisons of the clocks, their max error,
-       and calls of rooted collectives whose waiting is unknown. */
+    /* Only with a common clock, and then equal on all ranks: comparisons of the clocks, their max
+       error, and calls of rooted collectives whose waiting is unknown. */
     int clock_comparisons;
     double clock_error_ns;
     int64_t unknown_rooted;

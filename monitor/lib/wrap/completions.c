@@ -10,8 +10,8 @@
 
 enum { MANY = 64 }; /* requests that have room on the stack */
 
-/* Wrapper of a function that completes, of `count` requests, the `completed` ones of these
-   indices (NULL: the first ones), with room on the stack for `most`.
+/* Wrapper of a function that gets `count` requests and completes `completed` of them: those at
+   `indices`, or the first ones if NULL. Up to `most` requests are saved on the stack.
    NOLINTBEGIN(bugprone-macro-parentheses) */
 #define COMPLETES(Name, most, parameters, arguments, count, requests, completed, indices)          \
     INTERPOSED int MPI_##Name parameters                                                           \
@@ -79,7 +79,8 @@ static bool begin_start(MPI_Request request, struct operation *operation)
 {
     monitor_lock();
     const struct plan *const found = persistent_find(request);
-    /* It has one operation at a time: one that is still there has failed, or nobody saw its end. */
+    /* A persistent request has one operation at a time: one that is still there has failed, or
+     * nobody saw its end. */
     while (found != NULL && request_take(request, operation))
         ;
     const struct plan plan = found != NULL ? *found : (struct plan){0};

@@ -1,6 +1,6 @@
 """Titles and headings of each benchmark.
 
-A file's kind is its benchmark, except for overlap: `overlap` has the size that takes the cutoff time,
+A file's kind is its benchmark, except for overlap: `overlap` has one size, which takes --cutoff-time,
 `overlap_COLLECTIVE_sweep` many sizes. Results define keys, quantities and, by name, units (unit_of). benchmarks.ini
 defines headings and the columns shown on a page.
 """
@@ -84,7 +84,7 @@ class Value(typing.NamedTuple):
 
 
 class Benchmark(typing.NamedTuple):
-    """A benchmark in reports. `names` and `words` are headings by column, for a row's name and for cells with words.
+    """A benchmark in reports. `names` has the headings of columns that identify a row, `words` those of columns with text.
     `program` is the name of another program's benchmark."""
 
     kind: str

@@ -130,7 +130,7 @@ def await_end(process, limit_s, signals):
             process.wait()
             return None
         if time.monotonic() >= end_s:
-            # A shell ends with its child, so the whole group gets the signal.
+            # A shell script as launcher waits for its child, so the whole group gets the signal.
             status = TIMED_OUT if end(process.pid, KILL_S, os.killpg) else KILLED
             process.wait()
             return status

@@ -135,8 +135,8 @@ class Mpich(Library):
     SIZES = {"allreduce": "avg_msg_size", "alltoall": "avg_msg_size", "bcast": "avg_msg_size", "reduce": "avg_msg_size",
              "allgather": "total_msg_size", "reduce_scatter": "total_msg_size",
              "reduce_scatter_block": "total_msg_size", "barrier": None}
-    # Conditions that the library checks for choices in variables, but not in the file: operations, algorithms, the
-    # condition of the rule, and the condition that keeps the library's choice.
+    # Conditions that the library checks for choices in variables, but not for those in the file. Fields: operations,
+    # algorithms, the condition of the rule, and the condition that keeps the library's choice.
     GUARDS = (("allreduce|reduce", ".*", "is_op_built_in=yes", "is_op_built_in=no"),
               ("reduce_scatter|reduce_scatter_block", ".*", "is_commutative=yes", "is_commutative=no"),
               ("alltoall", ".*", "is_sendbuf_inplace=no", "is_sendbuf_inplace=yes"),
@@ -148,7 +148,7 @@ class Mpich(Library):
         self.version = found.group(1) if found else ""
         self._tools = tools
         self._tree = json.loads(max(self._trees(data), key=len).decode("ascii", "replace"))
-        self._algorithms = {}  # by operation and the variable's name: the tree's name
+        self._algorithms = {}  # by operation and an algorithm's name in the variable: its name in the tree
         descriptions = {}  # by variable
         for block in re.split(r"(?m)^\t(?=MPI)", command_output(tools(self.TOOL))):
             descriptions.setdefault(re.match(r"\w*", block).group(), block)
