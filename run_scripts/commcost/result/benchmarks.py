@@ -84,8 +84,8 @@ class Value(typing.NamedTuple):
 
 
 class Benchmark(typing.NamedTuple):
-    """A benchmark in reports. `names` has the headings of columns that identify a row, `words` those of columns with text.
-    `program` is the name of another program's benchmark."""
+    """A benchmark in reports. `names` has the headings of columns that identify a row, `words` those of columns with
+    text. `program` is the name of another program's benchmark."""
 
     kind: str
     heading: str
