@@ -9,9 +9,13 @@
 # on all nodes. The check-up takes about five seconds (--seconds=0: no remedies are tried).
 set -u
 
+if ! [ -x "${COMMCOST:?set it to the folder of commcost}/build/checkup/checkup" ]; then
+    echo "no program $COMMCOST/build/checkup/checkup: set COMMCOST" >&2
+    exit 2
+fi
 findings=checkup-${SLURM_JOB_ID:?use sbatch}.tsv
 status=0
-"${COMMCOST:?set it to the folder of commcost}/run_scripts/checkup.sh" --seconds=0 --output="$findings" || status=$?
+"$COMMCOST/run_scripts/checkup.sh" --seconds=0 --output="$findings" || status=$?
 case $status in
 0 | 1) ;; # 1: slow at most; the findings are in the job's output
 3)

@@ -429,6 +429,16 @@ class Start(CheckupCase):
         self.assert_only("Start", "^each of 2 ranks is a job of its own$")
         self.assertEqual("starts 2 ranks", self.findings["Start"][0]["tried"])
 
+    def test_folder_of_one_node(self):
+        """Ranks that can't write there are no job that doesn't start."""
+        script = self.folder / "mpirun"
+        script.write_text("#!/bin/sh\necho 'checkup: --output: cannot write' >&2\nexit 2\n", encoding="ascii")
+        script.chmod(0o755)
+        done = call(["sh", CHECKUP, f"--build={self.build}", f"--launcher={script} {{ranks}}",
+                     f"--output={self.folder}/checkup.tsv"])
+        self.assertEqual((2, 1), (done.returncode, len(done.stderr.splitlines())), done.stderr)
+        self.assertIn("use a folder that all nodes see", done.stderr)
+
     def test_hanging_launcher(self):
         """The check-up ends it in time, reports that, and leaves no process."""
         script = self.folder / "mpirun"

@@ -334,6 +334,8 @@ def check_up(options, jobs, output):
     ranks, deadline_s = jobs.job.ranks, begin_s + options.seconds
     outcome = jobs.measure()
     is_started = starts(outcome, ranks)
+    if not is_started and re.search("^checkup: --output", outcome.text, re.M):
+        raise UsageError(f"--output: ranks can't write beside '{output:.200}': use a folder that all nodes see")
     if is_started:
         jobs.limit_s = min(jobs.limit_s, HANGING * (time.monotonic() - begin_s) + 10)
     facts = outcome.facts if is_started else jobs.facts_without_mpi()
