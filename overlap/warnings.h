@@ -15,7 +15,7 @@
     "warning",                                                                                     \
         "the work's rate changed by %.1f %% on a rank: the clock rate or load of the %s changed"
 
-/* An option, and the parts without work. */
+/* Arguments: an option, and what has no work: "calls …" or "parts …". */
 #define OVERLAP_NOTE_FINE_CUTS "note", "the smallest sizes have too little work for %s: some %s"
 
 /* ---- sizes ----------------------------------------------------------------------------------- */

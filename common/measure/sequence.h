@@ -17,10 +17,10 @@ struct bc_sequence {
     const struct bc_run *run;
     const struct bc_quantities *quantities;
     struct bc_plan plan;            /* significant on rank 0 */
-    struct bc_samples *samples;     /* the sequence's samples are its last visit; rank 0 */
+    struct bc_samples *samples;     /* gets the sequence's samples as its last visit; rank 0 */
     struct bc_start_window *window; /* NULL on all ranks, or on none */
     int64_t repetitions;            /* timed together; a value is the time of one */
-    int64_t lead_in;                /* of each round */
+    int64_t lead_in;                /* untimed repetitions before each round: 0 or 1 */
 
     /* Set by bc_sequence_order, the same on every rank. */
     bool is_sample; /* the current batch is part of the samples; false: warm-up */
@@ -62,8 +62,9 @@ size_t bc_samples_in_visit(const struct bc_samples *samples);
 /* Returns the rank that was slowest in most rounds, of `ranks` ranks; -1 if there are no rounds. */
 int bc_samples_slowest_rank(const struct bc_samples *samples, int ranks);
 
-/* Returns true if all values are as narrow as --precision requires, or negligible: at several looks
-   in succession, which `stopping` counts (an entry for each value); NULL: at this look. Rank 0. */
+/* Returns true if the interval of each value is as narrow as --precision requires, or the value is
+   negligible. With `stopping`, an entry for each value, this must hold at several looks in
+   succession. Rank 0. */
 bool bc_values_are_precise(const struct bc_run *run, const struct bc_samples *samples,
                            const struct bc_precise_value *values, int count,
                            struct bc_stopping *stopping);

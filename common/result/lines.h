@@ -12,7 +12,7 @@ struct bc_lines {
     struct bc_style style;
     const struct bc_column **shown;
     size_t count;
-    struct bc_text left_out; /* the names of spare columns that aren't shown, with commas */
+    struct bc_text left_out; /* names of main columns that the table has no room for, with commas */
 };
 
 /* Prepares the lines of the columns that the style names, which are all in the table. If memory

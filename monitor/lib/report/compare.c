@@ -10,8 +10,8 @@
 /* Times of a call, of one rank or maxima over ranks. */
 struct known {
     double root_ns; /* entry of the root; -INFINITY: there is none */
-    double last_ns; /* entry of the last of the others, or -INFINITY. Not rooted: the shortest time
-                       of a rank, below 0; INFINITY if a rank may leave before others come */
+    double last_ns; /* entry of the last of the others, or -INFINITY. Not rooted: minus the
+                       shortest time of a rank; INFINITY if a rank may leave before others come */
     double root_error_ns, others_error_ns; /* maximum errors of these clocks */
     int last_rank;
     bool is_root_behind_files, is_last_behind_files;
