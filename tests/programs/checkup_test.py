@@ -215,6 +215,14 @@ class System(CheckupCase):
         self.assert_only("Clock", "^governor powersave on ", "warning")
 
     @needs_namespaces("--mount")
+    def test_driver(self):
+        """The fact by which the rate of virtual interfaces is told from a wire's."""
+        commands = ["mount -t tmpfs tmpfs /sys/class", "cd /sys/class", "mkdir -p net/eth9/device drivers/vmxnet3",
+                    "echo up > net/eth9/operstate", "ln -s /sys/class/drivers/vmxnet3 net/eth9/device/driver"]
+        done = call([*self.in_mounts(*commands), self.built("checkup/checkup"), "--facts"])
+        self.assertIn("interface.eth9.driver\tvmxnet3\t", done.stdout)
+
+    @needs_namespaces("--mount")
     def test_ptrace_scope(self):
         """The fact; its finding: tests/scripts/checkup_test.py."""
         kernel = "/proc/sys/kernel"
@@ -305,7 +313,7 @@ class Bridge(CheckupCase):
             assert call(["sh", TESTBED, "exec", name, host, "ip", *command.split()]).returncode == 0
         agent = os.path.join(os.path.dirname(TESTBED), "launch.sh")
         self.assertEqual(3, self.checkup(
-            FACTS_ONLY, "--hosts=198.18.0.1,198.18.0.2", "--ranks-per-node=1", "--limit=30",
+            FACTS_ONLY, "--hosts=198.18.0.1,198.18.0.2", "--ranks-per-node=1", "--limit=60",
             before=["sh", TESTBED, "exec", name, "1", "env", f"COMMCOST_TESTBED={name}",
                     f"OMPI_MCA_plm_rsh_agent={agent}"]))
         self.assertEqual(["Start", "Between nodes"], list(self.findings))
@@ -377,8 +385,8 @@ class Variables(CheckupCase):
         return min(with_it) > max(without)
 
     def gain(self, slow, others):
-        """The gain that the check-up reports for the variable. It may miss an effect that launches before and after show
-        clearly only if the machine was busy in between: then once more."""
+        """The gain that the check-up reports for the variable. It may only miss an effect that launches after it show if
+        the machine was busy: then once more."""
         (name,) = slow
         for _ in range(2):
             self.checkup("--seconds=180", environment={**others, **slow})

@@ -65,7 +65,8 @@ class Experiments(Case):
         """The interval of a gain, 95 %, holds the gain that the remedy has in further launches."""
         setting, inside = checkup.setting_of(checks.Remedy("", unset=("UCX_V2",))), 0
         for seed in range(200):
-            (gain,) = experiments.run(Machine(seed, {"UCX_V2": 1.5}), setting, ["allreduce_time"], float("inf")).values()
+            machine = Machine(seed, {"UCX_V2": 1.5})
+            (gain,) = experiments.run(machine, setting, ["allreduce_time"], float("inf")).values()
             inside += gain.low <= 1.5 <= gain.high
         self.assertGreaterEqual(inside, 178)  # binomial at 99.9 %
 
@@ -157,8 +158,8 @@ class Checks(Case):
 
     def test_many_hosts(self):
         """An equal finding of several hosts is one."""
-        ranks = [{"host": [f"n{number}"], "cpu_quota": ["0.5"]} for number in range(1, 4)]
-        self.assertEqual(["a quota of 0.5 processors for 1 rank of n1 and 2 more hosts"],
+        ranks = [{"host": [host], "cpu_quota": ["0.5"]} for host in "pqr"]
+        self.assertEqual(["a quota of 0.5 processors for 1 rank of p and 2 more hosts"],
                          [finding.found for finding in checkup.found_by_checks(self.facts(*ranks))])
 
     @each("ranks, size, free, expected", [(2, 64, 60, []), (32, 64, 60, ["has only 64 MiB"]),
@@ -169,11 +170,37 @@ class Checks(Case):
         self.assertEqual([f"/dev/shm of n1 {text}" for text in expected],
                          [finding.found for finding in checks.shared_memory("n1", [rank] * ranks, checks.WARNING)])
 
+    @each("more, status, remedies", [({}, checks.UNKNOWN, 0),
+                                     ({"adapter.mlx5_0.state": ["4: ACTIVE"]}, checks.PROBLEM, 1)])
+    def test_memlock(self, more, status, remedies):
+        """Without an adapter there is nothing to mend."""
+        (finding,) = checks.limits(self.facts({"host": ["n1"], "memlock_bytes": ["65536"], **more}))
+        self.assertEqual((status, remedies), (finding.status, len(finding.remedies)))
+
     def test_network_reports(self):
         """MPICH over libfabric reports the network alone; within a node it uses shared memory of its own."""
-        for engine, expected in (("ofi", 0), ("ucx", 1)):
-            job = self.facts({"host": ["n1"]}, {"host": ["n1"]})._replace(transports=Transports(engine, ("tcp",)))
+        for engine, latency_us, expected in (("ofi", 5, 0), ("ucx", 5, 1), ("ucx", 0.5, 0)):
+            job = self.facts({"host": ["n1"]}, {"host": ["n1"]},
+                             node_latency=(Measured(latency_us, None, None, 1), "us"))
+            job = job._replace(transports=Transports(engine, ("tcp",)))
             self.assertEqual(expected, len(list(checks.within_node(job))))
+
+    @each("boots, environment, expected", [
+        ("aa", {}, [checks.UNKNOWN]), ("aa", {"MPIR_CVAR_NOLOCAL": "1"}, [checks.PROBLEM]), ("ab", {}, [])])
+    def test_nodes_of_one_host(self, boots, environment, expected):
+        """Ranks that the library doesn't report to share memory are on one node if their host booted once. Addresses
+        are equal then, and no finding."""
+        ranks = [{"host": ["n1"], "node": [str(number)], "kernel.boot_id": [boot],
+                  "interface.eth0.address": [f"10.0.0.{boot == 'a'}/24"]} for number, boot in enumerate(boots)]
+        job = self.facts(*ranks)._replace(environment=environment)
+        self.assertEqual(len(set(boots)), len(job.facts.nodes))
+        self.assertEqual(expected, [finding.status for finding in checkup.found_by_checks(job)])
+
+    @each("option, count", [("--enable-g=dbg", 0), ("--enable-g=none", 0), ("--enable-g=dbg,meminit", 1),
+                            ("--enable-debug", 1), ("--enable-gpu", 0)])
+    def test_debug_build(self, option, count):
+        rank = {"host": ["n1"], "mpi_library": ["MPICH"], "configured_with": [option]}
+        self.assertEqual(count, len(list(checks.start(self.facts(rank)))))
 
     def test_lacking_facts(self):
         """A check without its facts finds nothing, and isn't well."""

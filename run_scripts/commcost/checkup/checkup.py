@@ -139,13 +139,14 @@ def start_lines(jobs, outcome, facts, asked, found_by_facts):
 
 def merged(found):
     """One finding for each sentence that findings of several hosts share."""
+    def with_host(finding, name):
+        return re.sub(rf"\b{re.escape(finding.scope)}\b", name, finding.found)
     groups = {}
     for finding in found:
-        alike = finding._replace(found=finding.found.replace(finding.scope, "{}"), scope="")
-        groups.setdefault(alike, []).append(finding)
+        groups.setdefault(finding._replace(found=with_host(finding, "…"), scope=""), []).append(finding)
     for first, *others in groups.values():
         more = f"{first.scope} and {counted(len(others), 'more host')}"
-        yield first if not others else first._replace(found=first.found.replace(first.scope, more), scope=more)
+        yield first if not others else first._replace(found=with_host(first, more), scope=more)
 
 
 def found_by_checks(job):
@@ -289,7 +290,8 @@ def table_of(job, lines):
 def json_of(job, lines):
     measured = {fact: {"value": value.value, "lo": value.low, "hi": value.high, "unit": unit}
                 for fact, (value, unit) in job.facts.measured.items()}
-    return json.dumps({"ranks": len(job.facts.ranks), "measured": measured, "transports": job.transports.names, "findings": [
+    names = job.transports.names
+    return json.dumps({"ranks": len(job.facts.ranks), "measured": measured, "transports": names, "findings": [
         {"check": line.check, "scope": line.scope, "status": line.status, "found": line.found, "remedy": line.remedy,
          "tried": line.tried, "gain": line.gain._asdict() if line.gain else None}
         for line in lines]}, indent=2, ensure_ascii=False)

@@ -32,10 +32,16 @@ class Facts(typing.NamedTuple):
 
     @property
     def nodes(self):
-        """Returns the ranks of each node, by the node's name."""
-        found = {}
+        """Returns the ranks of each node, by its name. Several nodes of the library on a host that booted once are
+        one."""
+        found, hosts = {}, {}
         for rank in self.ranks:
             found.setdefault(rank.text("node") or rank.text("host"), []).append(rank)
+        for name, (first, *_) in list(found.items()):
+            boot = first.text("kernel.boot_id")
+            own = hosts.setdefault((first.text("host"), boot), name) if boot else name
+            if own != name:
+                found[own] += found.pop(name)
         return found
 
     def named(self, pattern):
@@ -56,6 +62,8 @@ def facts_of_result(path):
             raise ResultError(f"{path}: no result of checkup")
         for cells in result.rows():
             row = dict(zip(result.header, cells))
+            if not row["rank"].isdigit():
+                raise ResultError(f"{path}: '{row['rank']:.20}' is no rank")
             if not is_measurement(row):
                 ranks.setdefault(int(row["rank"]), {}).setdefault(row["fact"], []).append(row["value"])
             elif is_number(row["value"]):
