@@ -385,8 +385,8 @@ class Variables(CheckupCase):
         return min(with_it) > max(without)
 
     def gain(self, slow, others):
-        """The gain that the check-up reports for the variable. It may only miss an effect that launches after it show if
-        the machine was busy: then once more."""
+        """The gain that the check-up reports for the variable. It may only miss an effect that launches after it show
+        if the machine was busy: then once more."""
         (name,) = slow
         for _ in range(2):
             self.checkup("--seconds=180", environment={**others, **slow})
