@@ -63,7 +63,8 @@ extern "C" {
 enum {
     MPIX_MONITOR_SUCCESS = 0,
     MPIX_MONITOR_ERR_ARGUMENT, /* a NULL pointer; large_bytes or timeout_us negative or not a
-                                  number; a negative capacity */
+                                  number; site not from 0 to MPIX_MONITOR_CALLERS_MAX; a negative
+                                  capacity */
     MPIX_MONITOR_ERR_MPI,      /* before MPI_Init or after MPI_Finalize; not from MPIX_Get_monitor
                                   and MPIX_Get_monitor_warnings */
     MPIX_MONITOR_ERR_REQUEST,  /* this request was never started, or its rows are no longer kept */
@@ -81,8 +82,8 @@ enum {
 
 /* The monitorhandle: the flags of a snapshot, off by default and again after MPIX_End_monitor. */
 typedef struct MPIX_Monitor {
-    int profile;  /* master switch: no effect without one of the next eight flags, which have none
-                     without it; a warning reports either case */
+    int profile;  /* master switch: no effect without one of the next eight flags, site, peers or
+                     depth, which have none without it; a warning reports either case */
     int other;    /* services of the operating system and of the MPI library (MPI_T) */
     int pttopt;   /* point-to-point and one-sided operations, by function */
     int coll;     /* collective operations, by function */
@@ -95,12 +96,19 @@ typedef struct MPIX_Monitor {
     int clock;    /* with coll: compares the ranks' clocks, for waiting in rooted collectives */
     int64_t large_bytes; /* size of the smallest large message; 0: the default, 64 KiB */
     double timeout_us;   /* a longer operation counts as a timeout; 0: none does */
+    int site;  /* operations and calls by the line of the program that calls MPI; 2 or 3: by so many
+                  nested calls that lead there */
+    int peers; /* messages and waiting by pair of ranks */
+    int depth; /* high-water marks: open receives, sends, requests and puts; MPI's objects */
 } MPIX_Monitor;
+
+/* Largest value of `site`. */
+#define MPIX_MONITOR_CALLERS_MAX 3
 
 #define MPIX_MONITOR_LARGE_BYTES 65536
 #define MPIX_MONITOR_DEFAULTS                                                                      \
     {                                                                                              \
-        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, MPIX_MONITOR_LARGE_BYTES, 0.0                             \
+        0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, MPIX_MONITOR_LARGE_BYTES, 0.0, 0, 0, 0                    \
     }
 
 /* Identifies a snapshot. Set by MPIX_Start_monitor; may be copied. */
@@ -123,7 +131,8 @@ int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle);
 
 /* A row of a report. monitor/README.md defines each field, as a column of the same name. */
 typedef struct MPIX_Monitor_row {
-    char kind[16]; /* pttopt, coll, calls, sizes, comm, workload, other, total */
+    char kind[16]; /* pttopt, coll, calls, sizes, comm, workload, other, site, module, peer, depth,
+                      total */
     char comm[64];
     char operation[64]; /* MPI function; point-to-point, collective, ... */
     int ranks;          /* processes of the communicator, both groups of an intercommunicator */
@@ -147,6 +156,10 @@ typedef struct MPIX_Monitor_row {
     double computed_after_s;
     int64_t joinable, neighbours;
     double least_waited_s, in_waits_s, waited_files_s;
+    char site[256]; /* "program+0x1234": module and address in its file; several callers, innermost
+                       first, with " < " between them; "NA" if there is none */
+    int peer;
+    int64_t high;
 } MPIX_Monitor_row;
 
 /* Copies up to `capacity` rows of a snapshot that has ended: on rank 0 those of the report, if
@@ -168,7 +181,9 @@ enum {
     MPIX_MONITOR_WARNING_UNSIZED,   /* operations are in no row of their size */
     MPIX_MONITOR_WARNING_UNKEPT,    /* waiting in some collective calls is not known */
     MPIX_MONITOR_WARNING_CLOCK,     /* clock has no effect here; clocks were compared only once */
-    MPIX_MONITOR_WARNING_ROOTED     /* waiting in some rooted collective calls is not known */
+    MPIX_MONITOR_WARNING_ROOTED,    /* waiting in some rooted collective calls is not known */
+    MPIX_MONITOR_WARNING_SITES,     /* calls have no row of their site */
+    MPIX_MONITOR_WARNING_PEERS      /* some counts of peers are approximate */
 };
 
 typedef struct MPIX_Monitor_warning {

@@ -29,6 +29,7 @@ extern _Thread_local struct inside {
     /* Since the last call of another kind: time in file calls, and the computing clock at the
        first. */
     uint64_t file_ticks, file_computing_ticks;
+    const void *return_address; /* of the outermost call, in the program: see sites.h */
 } inside __attribute__((tls_model("initial-exec")));
 
 /* Ticks of a clock reading, and of the monitor's work before and after a call's readings, including

@@ -29,10 +29,15 @@ enum operation_class {
     CLASS_FILES = COMMUNICATION_CLASSES,
     CLASS_CALLS,
     OPERATION_CLASSES,
-    SIZES = OPERATION_CLASSES /* not a class: see monitored_classes */
+    /* No classes: see monitored_classes. */
+    SIZES = OPERATION_CLASSES,
+    SITES,
+    PEERS,
+    DEPTHS
 };
 
-/* Classes that any snapshot counts, bit 1 << class, and 1 << SIZES for sizes. Atomic; mostly 0. */
+/* Classes that any snapshot counts, bit 1 << class, and 1 << SIZES for sizes, 1 << SITES for call
+   sites and so on. Atomic; mostly 0. */
 extern unsigned monitored_classes;
 
 static inline bool is_monitored(enum operation_class class)
@@ -47,6 +52,9 @@ static inline bool is_anything_monitored(void)
 }
 
 static inline bool are_sizes_counted(void) { return is_monitored(SIZES); }
+static inline bool are_sites_counted(void) { return is_monitored(SITES); }
+static inline bool are_peers_counted(void) { return is_monitored(PEERS); }
+static inline bool are_depths_counted(void) { return is_monitored(DEPTHS); }
 
 extern const struct operation_traits {
     const char *name; /* of the MPI function, "other MPI" or "libmpirtmon" */

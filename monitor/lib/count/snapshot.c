@@ -72,7 +72,10 @@ static void update_monitored_classes(void)
             classes |= 1u << CLASS_COLLECTIVE;
         if (asked->sizes)
             classes |= 1u << SIZES;
-        if (asked->calls)
+        classes |= (unsigned)(asked->site != 0) << SITES;
+        classes |= (unsigned)(asked->peers != 0) << PEERS;
+        classes |= (unsigned)(asked->depth != 0) << DEPTHS;
+        if (asked->calls || asked->site || asked->depth)
             classes |= (1u << OPERATION_CLASSES) - 1;
     }
     __atomic_store_n(&monitored_classes, classes, __ATOMIC_RELAXED);

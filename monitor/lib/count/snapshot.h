@@ -55,8 +55,10 @@ struct communicator_counts {
     struct messages messages[MESSAGE_SIZES];
 };
 
-/* Number of cases of each warning, by its code, for codes below MPIX_MONITOR_WARNING_ROOTED. */
-typedef int64_t warning_cases[MPIX_MONITOR_WARNING_ROOTED];
+enum { WARNING_CODES = MPIX_MONITOR_WARNING_PEERS + 1 };
+
+/* Number of cases of each warning, by its code. */
+typedef int64_t warning_cases[WARNING_CODES];
 
 /* Calls of functions that any thread may call at any time, which snapshots find at their end.
    Atomic. */

@@ -39,7 +39,14 @@
     COLUMN(neighbours, BC_INFO, 0, GREATEST)                                                       \
     COLUMN(least_waited_s, BC_INFO, 9, LEAST)                                                      \
     COLUMN(in_waits_s, BC_INFO, 9, SUMMED)                                                         \
-    COLUMN(waited_files_s, BC_INFO, 9, SUMMED)
+    COLUMN(waited_files_s, BC_INFO, 9, SUMMED)                                                     \
+    DETAIL_COLUMNS(COLUMN)
+
+/* Of the flags site, peers and depth. */
+#define DETAIL_COLUMNS(COLUMN)                                                                     \
+    COLUMN(site, BC_KEY, 0, KEPT)                                                                  \
+    COLUMN(peer, BC_KEY, 0, KEPT)                                                                  \
+    COLUMN(high, BC_INFO, 0, GREATEST)
 
 #define AS_COLUMN(name, role, decimals, merge)                                                     \
     BC_COLUMN(#name, role, decimals, MPIX_Monitor_row, name),
@@ -50,4 +57,10 @@ const enum monitor_merge monitor_report_merges[] = {REPORT_COLUMNS(AS_MERGE)};
 const struct bc_table monitor_report_table = {
     .columns = report_columns,
     .count = sizeof report_columns / sizeof *report_columns,
+};
+
+#define ONE(name, role, decimals, merge) +1
+const struct bc_table monitor_report_table_without_details = {
+    .columns = report_columns,
+    .count = sizeof report_columns / sizeof *report_columns - (0 DETAIL_COLUMNS(ONE)),
 };

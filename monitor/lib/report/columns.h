@@ -5,6 +5,9 @@
 
 extern const struct bc_table monitor_report_table;
 
+/* The same without the last columns, of the flags site, peers and depth. */
+extern const struct bc_table monitor_report_table_without_details;
+
 /* Merging of a column's values on two ranks. The other value replaces NA. */
 enum monitor_merge {
     KEPT,

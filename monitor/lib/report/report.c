@@ -149,8 +149,9 @@ static void write_request(struct bc_output *output, const struct snapshot *snaps
     if (asked->profile && asked->Flag)                                                             \
         strcat(strcat(words, words[0] != '\0' ? "," : ""), #Flag);
     MONITOR_FLAGS(ADD_WORD)
+    MONITOR_DETAIL_FLAGS(ADD_WORD)
 #undef ADD_WORD
-    bc_output_meta(output, "monitored", "%s", words[0] != '\0' ? words : "NA");
+        bc_output_meta(output, "monitored", "%s", words[0] != '\0' ? words : "NA");
     bc_output_meta(output, "snapshot", "%lld", (long long)snapshot->serial);
     bc_output_meta(output, "snapshot_s", "%.9f", rows->seconds);
     bc_output_meta(output, "clock", "%s", ticks_clock());
@@ -240,10 +241,12 @@ static FILE *replaced;
 
 void report_replaces(FILE *file) { replaced = file; }
 
-static struct bc_output *begin_output(FILE *file)
+static struct bc_output *begin_output(FILE *file, const MPIX_Monitor *asked)
 {
     const struct bc_style style = {.format = BC_FORMAT_TSV, .content = BC_WITH_METADATA};
-    struct bc_output *const output = bc_output_attach(file, &style, &monitor_report_table);
+    struct bc_output *const output = bc_output_attach(
+        file, &style,
+        has_details(asked) ? &monitor_report_table : &monitor_report_table_without_details);
     if (output == NULL || file != replaced)
         return output;
     rewind(file);
@@ -294,7 +297,7 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, struct 
     /* If each rank has rows of its own, its total is among them. */
     good = rows_gather(rows, !per_rank, comm) && good;
     if (root && good)
-        output = begin_output(snapshot->file);
+        output = begin_output(snapshot->file, &snapshot->asked);
     good = agreed(good && output != NULL);
     if (good && root) {
         write_head(output, snapshot, rows, job);

@@ -5,7 +5,7 @@
 
 struct warnings {
     int count;
-    MPIX_Monitor_warning warning[MPIX_MONITOR_WARNING_ROOTED]; /* one of each code */
+    MPIX_Monitor_warning warning[WARNING_CODES]; /* one of each code */
 };
 
 /* Sets the warnings of an ended snapshot and its rows, this rank's or those of all ranks. Local. */

@@ -10,7 +10,8 @@
 static const char *const kind_names[] = {
     [KIND_PTTOPT] = "pttopt",     [KIND_COLL] = "coll",   [KIND_CALLS] = "calls",
     [KIND_COMM] = "comm",         [KIND_OTHER] = "other", [KIND_TOTAL] = "total",
-    [KIND_WORKLOAD] = "workload", [KIND_SIZES] = "sizes",
+    [KIND_WORKLOAD] = "workload", [KIND_SIZES] = "sizes", [KIND_SITE] = "site",
+    [KIND_MODULE] = "module",     [KIND_PEER] = "peer",   [KIND_DEPTH] = "depth",
 };
 static const char *const class_names[COMMUNICATION_CLASSES] = {"point-to-point", "collective"};
 
@@ -105,6 +106,7 @@ static void set_na(MPIX_Monitor_row *row)
         else if (column->cell == BC_CELL_REAL)
             *(double *)cell = NAN;
     }
+    (void)snprintf(row->site, sizeof row->site, "NA");
 }
 
 /* Adds a row with its keys, all other values NA. Returns NULL if memory runs out. */

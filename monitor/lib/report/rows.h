@@ -15,6 +15,10 @@ enum row_kind {
     KIND_COMM,
     KIND_WORKLOAD,
     KIND_OTHER,
+    KIND_SITE,
+    KIND_MODULE, /* `operation` is the name of a module of the program, `site` its path */
+    KIND_PEER,
+    KIND_DEPTH,
     KIND_TOTAL,
 };
 

@@ -127,7 +127,8 @@ static bool enter(struct snapshot *snapshot, MPIX_Monitor_request *request)
 INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE *f)
 {
     if (request == NULL || handle == NULL || handle->large_bytes < 0 ||
-        !(handle->timeout_us >= 0) || isinf(handle->timeout_us))
+        !(handle->timeout_us >= 0) || isinf(handle->timeout_us) || handle->site < 0 ||
+        handle->site > MPIX_MONITOR_CALLERS_MAX)
         return MPIX_MONITOR_ERR_ARGUMENT;
     if (!mpi_is_active())
         return MPIX_MONITOR_ERR_MPI;

@@ -35,6 +35,13 @@ static bool set_all(struct environment *environment, char *value)
     return true;
 }
 
+static bool set_site(struct environment *environment, char *value)
+{
+    const bool is_good = value[0] >= '1' && value[0] <= '0' + MPIX_MONITOR_CALLERS_MAX;
+    environment->handle.site = is_good ? value[0] - '0' : 0;
+    return is_good && value[1] == '\0';
+}
+
 static bool set_large(struct environment *environment, char *value)
 {
     int64_t *const bytes = &environment->handle.large_bytes;
@@ -74,9 +81,11 @@ static bool set_output(struct environment *environment, char *value)
 
 #define FLAG(Flag) {#Flag, offsetof(MPIX_Monitor, Flag), NULL, NULL},
 static const struct word words[] = {
-    MONITOR_FLAGS(FLAG){"clock", offsetof(MPIX_Monitor, clock), NULL, NULL},
+    MONITOR_FLAGS(FLAG)
+        MONITOR_DETAIL_FLAGS(FLAG){"clock", offsetof(MPIX_Monitor, clock), NULL, NULL},
     {"per-rank", offsetof(MPIX_Monitor, per_rank), NULL, NULL},
     {"all", 0, set_all, NULL},
+    {"site=", 0, set_site, "use 1, 2 or 3 callers, such as site=3"},
     {"large=", 0, set_large, "use a size from 1 byte on, such as large=64K"},
     {"timeout=", 0, set_timeout,
      "use a time of 0 or more with its unit (ns, us, ms, s), such as timeout=1ms"},
@@ -118,7 +127,9 @@ static size_t length_of(const char *text, const struct word *word)
 
 #define FLAG_TEXT(Flag) #Flag ", "
 static const char words_text[] =
-    MONITOR_FLAGS(FLAG_TEXT) "clock, all, per-rank, large=SIZE, timeout=TIME or output=FILE";
+    MONITOR_FLAGS(FLAG_TEXT) MONITOR_DETAIL_FLAGS(FLAG_TEXT) "site=CALLERS, clock, all, per-rank, "
+                                                             "large=SIZE, timeout=TIME or "
+                                                             "output=FILE";
 #undef FLAG_TEXT
 
 static bool parse_words(const char *text, struct environment *environment, struct bc_error *error)

@@ -1,0 +1,70 @@
+/*
+ * Call sites: the places in the program at which MPI is called (flag `site`).
+ *
+ * A site is the address to which the outermost MPI call of a thread returns, with flag values 2
+ * and 3 also the addresses to which its callers return. Each pair of a site and a kind of operation
+ * or call has a number, by which snapshots count. Addresses are found when a site is met first, as
+ * a module (program or shared object) and an address in its file. They stay valid if the module is
+ * unloaded: site_modules_changed makes addresses be looked up again.
+ *
+ * An operation's calls, bytes and total time count at the site that started it, and the time of
+ * each call at the site of the call: that of a wait at the wait's line. A site of an operation also
+ * has the time that waits elsewhere spent for it.
+ *
+ * Memory is fixed: there are SITES_MAX numbers. Further sites count together as OTHER_SITES, with a
+ * warning. All functions are local. "Needs the lock": the caller has the monitor's lock.
+ */
+#pragma once
+
+#include "monitor/lib/count/inside.h"
+#include "monitor/lib/count/kinds.h"
+#include "monitor/lib/mpirtmon.h"
+
+enum { SITES_MAX = 4096, OTHER_SITES = 0, SITE_TEXT = sizeof((MPIX_Monitor_row *)0)->site };
+
+/* Counts of a kind of operation or call at a site. Times are in ticks, minus the monitor's own. */
+struct site_count {
+    int64_t calls, completed, bytes;
+    double total_ticks;    /* of operations that started here, from start to end */
+    uint64_t max_ticks;    /* of one of them, or of one call that is no operation */
+    uint64_t inside_ticks; /* inside MPI, in calls here */
+    uint64_t wait_ticks;   /* in calls, here or elsewhere, that completed these operations */
+    double waited_ticks;   /* waiting for late ranks; NAN: unknown */
+};
+
+/* Notes where the thread's outermost call returns to. Each wrapper that the program calls, in any
+   language, calls it before it begins an operation or call:
+   site_enter(__builtin_return_address(0)). Inner calls count at the site of the outermost one. */
+static inline void site_enter(const void *return_address)
+{
+    if (inside.depth == 0)
+        inside.return_address = return_address;
+}
+
+/* Returns the number of the site of the thread's call in progress, for this kind; OTHER_SITES if
+   there is no room, or if sites aren't counted. Needs the lock. */
+uint16_t site_find(enum operation_kind kind);
+
+static inline uint16_t site_now(enum operation_kind kind)
+{
+    return are_sites_counted() ? site_find(kind) : OTHER_SITES;
+}
+
+/* Sets the number of callers that sites distinguish from now on, the largest that any active
+   snapshot asks for. Needs the lock. */
+void sites_set_callers(int callers);
+
+/* Notes that modules may have been unloaded, so that addresses may mean something else. */
+void site_modules_changed(void);
+
+/* Returns the kind of a numbered site, and writes its text, as in MPIX_Monitor_row. */
+enum operation_kind site_kind(int number);
+void site_text(int number, char text[SITE_TEXT]);
+
+/* Returns how many numbers have been given out, and how many modules are known. */
+int sites_used(void);
+int site_modules(void);
+
+/* Return the name and the path of a module. */
+const char *site_module_name(int module);
+const char *site_module_path(int module);
