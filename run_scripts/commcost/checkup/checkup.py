@@ -84,10 +84,10 @@ def starts(outcome, asked):
     return outcome.facts is not None and len(outcome.facts.ranks) == asked
 
 
-def message_of(outcome, limit_s):
+def message_of(outcome):
     """The line of a failed launch that tells most."""
-    if outcome.timed_out:
-        return f"no end within {limit_s:.0f} s"
+    if outcome.status is None:
+        return f"no end within {outcome.limit_s:.2g} s"
     lines = [re.sub(r"^(\[[^]]*\]\s*)+", "", line.strip()) for line in outcome.text.splitlines()
              if re.search("[A-Za-z]", line) and not re.search(r"\.c:\d+\)|BAD TERMINATION", line)]  # hydra's own
     signalled = re.search("EXIT STRING: (.+)", outcome.text)  # hydra
@@ -101,38 +101,44 @@ def message_of(outcome, limit_s):
 
 MAY_PREVENT_START = ("Within a node", "Between nodes", "Variables")  # checks whose remedies may start a job
 HANGING = 20  # times as long as the first launch
-START_S = 60  # for such remedies, however much time the job took that didn't start
+HASTY_S = 20  # with less time for everything, launches are short
+NO_TIME = "not tried: no time left"
+
+
+def may_start(jobs, found, found_by_facts, built_with):
+    """Yields the Line and the Setting of each remedy, then of each launcher, with which the job may start."""
+    tried = set()
+    for finding, remedy in ((finding, remedy) for finding in found_by_facts for remedy in finding.remedies):
+        setting = setting_of(remedy)
+        if finding.check in MAY_PREVENT_START and not remedy.untried and setting not in tried:
+            tried.add(setting)
+            why = finding.found.replace("slows messages", "prevents the start")
+            yield Line(finding.check, checks.PROBLEM, why, remedy.text, scope=finding.scope), setting
+    for launcher in other_starters(jobs, built_with):
+        setting = Setting(launcher=launcher)
+        yield Line("Start", checks.PROBLEM, found, shell_command(*jobs.line(setting))), setting
 
 
 def start_lines(jobs, outcome, facts, asked, found_by_facts):
     """Lines about a job that doesn't start or end: the message, and a remedy or launcher with which it does."""
-    deadline_s = time.monotonic() + START_S
     # With srun a rank doesn't see that it lacks others: the job ends well.
     started = len(outcome.facts.ranks) if outcome.facts else 0
     singletons = "job of its own" in outcome.text or outcome.status == 0
     found = (f"{counted(started, 'rank')} started, {asked} asked" if started > 1 else
              f"each of {asked} ranks is a job of its own" if singletons else
-             f"no start: {message_of(outcome, jobs.limit_s):.70}")
-    tried = set()
-    for finding, remedy in ((finding, remedy) for finding in found_by_facts for remedy in finding.remedies):
-        setting = setting_of(remedy)
-        if finding.check not in MAY_PREVENT_START or remedy.untried or setting in tried:
-            continue
-        tried.add(setting)
-        if time.monotonic() < deadline_s and starts(jobs.measure(setting, experiments.SHORT), asked):
-            why = finding.found.replace("slows messages", "prevents the start")
-            cause = Line(finding.check, checks.PROBLEM, why, remedy.text, f"starts {counted(asked, 'rank')}",
-                         scope=finding.scope)
-            return [Line("Start", checks.PROBLEM, found), cause]
-    mpirun = facts.ranks[0].text("mpirun_built_with") if facts.ranks else ""
-    for launcher in other_starters(jobs, mpirun):
-        if time.monotonic() > deadline_s:
-            return [Line("Start", checks.PROBLEM, found, shell_command(*jobs.line(Setting(launcher=launcher))),
-                         "not tried: no time left")]
-        if starts(jobs.measure(Setting(launcher=launcher), experiments.SHORT), asked):
-            return [Line("Start", checks.PROBLEM, found, shell_command(*jobs.line(Setting(launcher=launcher))),
-                         f"starts {counted(asked, 'rank')}")]
-    return [Line("Start", checks.PROBLEM, found)]
+             f"no start: {message_of(outcome):.70}")
+    built_with = facts.ranks[0].text("mpirun_built_with") if facts.ranks else ""
+    left, start = [], Line("Start", checks.PROBLEM, found)
+    for line, setting in may_start(jobs, found, found_by_facts, built_with):
+        outcome = jobs.measure(setting, experiments.SHORT)
+        if starts(outcome, asked):
+            return [line._replace(tried=f"starts {counted(asked, 'rank')}"), start]
+        if outcome.out_of_time:
+            status = checks.PROBLEM if line.check == "Start" else checks.UNKNOWN
+            left.append(line._replace(status=status, tried=NO_TIME))
+            if line.check == "Start":
+                break
+    return [*left, start]
 
 
 # ---- findings ------------------------------------------------------------------------------------
@@ -226,7 +232,7 @@ def untried(remedy, outcome):
         return "", ""
     if remedy.untried:
         return remedy.text, f"not tried: {remedy.untried}"
-    return (remedy.text, "not tried: no time left") if outcome is None else ("", "")
+    return (remedy.text, NO_TIME) if outcome is None else ("", "")
 
 
 def well_lines(job, lines):
@@ -305,7 +311,10 @@ def jobs_of(options, folder):
         raise Failure(f"no program '{program:.200}': run quickstart.sh first, or use --build=FOLDER")
     ranks = options.ranks or launchers.default_ranks(options.hosts, options.ranks_per_node)
     job = launchers.Job(ranks, options.ranks_per_node, options.hosts or "", "none")
-    return Jobs(program, launchers.find(options.launcher or "", build), job, options.limit, folder)
+    # Without experiments: the first launch, one for the transports or for facts without MPI, and others that may start.
+    seconds = options.seconds or 4 * options.limit
+    return Jobs(program, launchers.find(options.launcher or "", build), job, options.limit,
+                time.monotonic() + seconds, folder)
 
 
 def end_by_signal(number, _):
@@ -334,7 +343,7 @@ def check_up(options, jobs, output):
     """Makes the check-up and prints its lines. Returns the exit status."""
     begin_s = time.monotonic()
     ranks, deadline_s = jobs.job.ranks, begin_s + options.seconds
-    outcome = jobs.measure()
+    outcome = jobs.measure(options=experiments.SHORT if 0 < options.seconds < HASTY_S else ())
     is_started = starts(outcome, ranks)
     if not is_started and re.search("^checkup: --output", outcome.text, re.M):
         raise UsageError(f"--output: ranks can't write beside '{output:.200}': use a folder that all nodes see")

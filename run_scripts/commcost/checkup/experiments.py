@@ -48,8 +48,10 @@ def first_gains(jobs, settings, deadline_s):
     for setting in settings:
         gains[setting] = 1.0
         if base and time.monotonic() < deadline_s:
-            seen = times_of(jobs.measure(setting, SHORT))
-            gains[setting] = max((base[fact] / seen[fact] for fact in seen if fact in base), default=0.0)
+            outcome = jobs.measure(setting, SHORT)
+            seen = times_of(outcome)
+            gains[setting] = max((base[fact] / seen[fact] for fact in seen if fact in base),
+                                 default=1.0 if outcome.out_of_time else 0.0)
     return gains
 
 
@@ -65,7 +67,7 @@ def run(jobs, remedy, facts, deadline_s):
             for one in (None, remedy) if number % 2 == 0 else (remedy, None):
                 outcome = jobs.measure(one, SHORT) if one else jobs.measure(options=SHORT)
                 if outcome.facts is None:
-                    return dict.fromkeys(facts, FAILED) if one else gains
+                    return dict.fromkeys(facts, FAILED) if one and not outcome.out_of_time else gains
                 sides[one is not None].append(times_of(outcome))
             seconds = max(seconds, time.monotonic() - start)
         for fact in facts:

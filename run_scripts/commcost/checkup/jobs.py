@@ -1,9 +1,8 @@
 """Launches of the check-up: each ends within its time, and leaves no process behind."""
 
 import os
-import signal
-import subprocess
 import tempfile
+import time
 import typing
 
 from commcost.checkup import transports
@@ -25,17 +24,20 @@ class Setting(typing.NamedTuple):
 class Outcome(typing.NamedTuple):
     """The end of a launch."""
 
-    status: int
-    timed_out: bool
+    status: typing.Optional[int]  # None: it took longer than limit_s
+    limit_s: float
+    out_of_time: bool    # the check-up's own time was too short for it
     text: str            # stdout and stderr of the launcher
     facts: typing.Any    # Facts; None without a whole result
 
 
 class Jobs:
-    """Starts `checkup` with a launcher. `limit_s`: the longest time of a launch. `folder`: of its files."""
+    """Starts `checkup` with a launcher. `limit_s`: the longest time of a launch. `deadline_s`: when the last one must
+    have ended. `folder`: of its files."""
 
-    def __init__(self, program, launcher, job, limit_s, folder=None):
-        self.program, self.launcher, self.job, self.limit_s, self.folder = program, launcher, job, limit_s, folder
+    def __init__(self, program, launcher, job, limit_s, deadline_s, folder=None):
+        self.program, self.launcher, self.job, self.folder = program, launcher, job, folder
+        self.limit_s, self.deadline_s = limit_s, deadline_s
 
     def line(self, setting):
         """The words that start the job's ranks."""
@@ -78,29 +80,16 @@ class Jobs:
         return facts_of_texts(sorted(filter(None, texts), key=place_of_process))
 
     def _run(self, words, environment):
-        # Not a pipe, which processes that outlive the job may keep open.
-        with tempfile.TemporaryFile() as output:
-            try:
-                process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
-                                           env=environment, start_new_session=True)
-            except OSError as error:
-                return Outcome(127, False, f"{words[0]}: {error.strerror}", None)
-            timed_out = False
-            try:
-                process.wait(self.limit_s)
-            except subprocess.TimeoutExpired:
-                timed_out = True
-                launch_processes.end(process.pid, launch_processes.KILL_S, os.killpg)
-                process.wait()
-            except BaseException:
-                launch_processes.send(signal.SIGKILL, process.pid, os.killpg)
-                launch_processes.end_session(process.pid)
-                raise
-            if process.returncode:
-                launch_processes.end_session(process.pid)
-            output.seek(0)
-            text = output.read().decode("utf-8", "replace")
-        return Outcome(process.returncode, timed_out, text, None)
+        # Half of the time left: something remains for other launches after one that hangs.
+        left_s = (self.deadline_s - time.monotonic()) / 2
+        limit_s = max(0.0, min(self.limit_s, left_s))
+        if limit_s == 0:
+            return Outcome(None, limit_s, True, "", None)
+        try:
+            status, text = launch_processes.run_limited(words, limit_s, environment)
+        except OSError as error:
+            status, text = 127, f"{words[0]}: {error.strerror}"
+        return Outcome(status, limit_s, status is None and left_s < self.limit_s, text, None)
 
 
 def place_of_process(text):

@@ -5,6 +5,7 @@ or at the time limit. Signals are blocked and polled, so nothing wakes up while 
 import os
 import signal
 import subprocess
+import tempfile
 import time
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)  # end the current launch
@@ -119,6 +120,29 @@ def begin(words, log):
         # left_behind() identifies the process by these words.
         return subprocess.Popen(["sh", "-c", 'exec "$@"', "sh", *words], stdin=subprocess.DEVNULL,
                                 stdout=stream, stderr=stream, preexec_fn=prepare)
+
+
+def run_limited(words, limit_s, environment=None):
+    """Runs a command, and ends it with all of its processes after limit_s or at an exception. Returns its exit status,
+    None after limit_s, and its output. OSError if it can't be started."""
+    # Not a pipe, which processes that outlive the command may keep open.
+    with tempfile.TemporaryFile() as output:
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT,
+                                   env=environment, start_new_session=True)
+        try:
+            status = process.wait(limit_s)
+        except subprocess.TimeoutExpired:
+            status = None
+            end(process.pid, KILL_S, os.killpg)
+            process.wait()
+        except BaseException:
+            send(signal.SIGKILL, process.pid, os.killpg)
+            end_session(process.pid)
+            raise
+        if status:
+            end_session(process.pid)
+        output.seek(0)
+        return status, output.read().decode("utf-8", "replace")
 
 
 def await_end(process, limit_s, signals):

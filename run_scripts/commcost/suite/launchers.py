@@ -4,13 +4,15 @@ listed in KINDS."""
 import os
 import re
 import shutil
-import subprocess
 import time
 import typing
 
 from commcost.command import Failure, UsageError
-from commcost.suite import processor_count
+from commcost.suite import launch_processes, processor_count
 from commcost.system import lines_of, command_output, shell_command
+
+
+VERSION_S = 10  # of a launcher that hangs
 
 
 class Job(typing.NamedTuple):
@@ -97,7 +99,12 @@ def progresses_asynchronously(environment):
 
 
 def version_of(command):
-    return command_output(command, "--version", errors=subprocess.STDOUT)
+    """Returns the output of --version, or "" if the command doesn't start or end."""
+    try:
+        status, output = launch_processes.run_limited([command, "--version"], VERSION_S)
+    except OSError:
+        return ""
+    return "" if status is None else output
 
 
 class Place(typing.NamedTuple):
