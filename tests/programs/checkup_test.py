@@ -74,7 +74,6 @@ class CheckupCase(Case):
         self.findings, found = {}, json.loads(done.stdout)
         self.measured = {name: one["value"] for name, one in found["measured"].items()}
         self.transports = found["transports"]
-        self.tried = [finding["tried"] for finding in found["findings"]]
         self.unknown = [finding["found"] for finding in found["findings"] if finding["status"] == "unknown"]
         for finding in found["findings"]:
             if finding["status"] in ("warning", "problem"):
@@ -449,11 +448,10 @@ class Start(CheckupCase):
         self.assertEqual((2, 1), (done.returncode, len(done.stderr.splitlines())), done.stderr)
         self.assertIn("use a folder that all nodes see", done.stderr)
 
-    def hanging_launcher(self, launches=0):
-        """A launcher that hangs after these launches. Returns its option."""
+    def hanging_launcher(self, variable):
+        """A launcher that hangs without this variable. Returns its option."""
         script = self.folder / "mpirun"
-        script.write_text(f"#!/bin/sh\necho >> {self.folder}/launches\n"
-                          f"[ $(wc -l < {self.folder}/launches) -gt {launches} ] || exec {self.launcher.command[0]} \"$@\"\n"
+        script.write_text(f'#!/bin/sh\n[ -z "${variable}" ] || exec {self.launcher.command[0]} "$@"\n'
                           f"sleep 987 &\necho $! > {self.folder}/pid\nwait\n", encoding="ascii")
         script.chmod(0o755)
         return " ".join([f"--launcher={script}", *self.launcher.command[1:], "-np {ranks}"])
@@ -461,21 +459,21 @@ class Start(CheckupCase):
     def assert_nothing_left(self, begin_s):
         """No process, and not much more time than --seconds: however busy the machine is, a hang takes longer."""
         self.assertIsNone(session_of(int((self.folder / "pid").read_text(encoding="ascii"))))
-        self.assertLess(time.monotonic() - begin_s, 80)
+        self.assertLess(time.monotonic() - begin_s, 35)
 
     @each("options", [["--limit=2", FACTS_ONLY], ["--seconds=4"]])
     def test_hanging_launcher(self, options):
         begin_s = time.monotonic()
-        self.assertEqual(3, self.checkup(self.hanging_launcher(), *options))
+        self.assertEqual(3, self.checkup(self.hanging_launcher("UCX_LOG_FILE"), *options))
         self.assert_only("Start", "^no start: no end within 2 s$")
         self.assert_nothing_left(begin_s)
 
-    def test_hanging_experiments(self):
-        """Launches with a remedy hang: the remedy isn't tried, which is no finding about it."""
+    def test_hanging_experiment(self):
+        """There is no time to see if a job without the variable hangs, so nothing is found about it."""
         begin_s = time.monotonic()
-        self.assertEqual(0, self.checkup(self.hanging_launcher(2), "--seconds=19",
-                                         environment={"UCX_MEMTYPE_CACHE": "n", "OMPI_MCA_mpi_show_handle_leaks": "0"}))
-        self.assertIn("not tried: no time left", self.tried)
+        self.assertEqual(0, self.checkup(self.hanging_launcher("UCX_MEMTYPE_CACHE"), "--seconds=19",
+                                         environment={"UCX_MEMTYPE_CACHE": "n", "UCX_HANDLE_ERRORS": "none"}))
+        self.assertIn("UCX_MEMTYPE_CACHE=n may slow messages", self.unknown)
         self.assert_nothing_left(begin_s)
 
     def test_dying_ranks(self):
