@@ -37,6 +37,8 @@ const struct bc_option pingpong_options[PINGPONG_OPTIONS] = {
     {"arrangements", BC_NAMES, AT(arrangements), .argument = "NAMES",
      .name_at = pingpong_arrangement_name, .name_count = PINGPONG_ARRANGEMENTS,
      .help = "arrangements"},
+    {"sizes", BC_SIZE_LIST, AT(limits.sizes), .argument = "LIST", .min = 8,
+     .max = 8.0 * BC_ELEMENTS_MAX, .help = "bytes in one piece, instead of min-ndata to max-ndata"},
     {"min-ndata", BC_SIZE, AT(limits.min_ndata), .argument = "N", .min = 1, .max = BC_ELEMENTS_MAX,
      .help = "min values in one piece; a power of two"},
     {"max-ndata", BC_SIZE, AT(limits.max_ndata), .argument = "N", .min = 1, .max = BC_ELEMENTS_MAX,
@@ -59,6 +61,23 @@ static bool is_power_of_two(const char *option, int64_t value, struct bc_error *
                         (long long)value);
 }
 
+/* Takes the limits from --sizes. */
+static bool take_sizes(struct pingpong_limits *limits, struct bc_error *error)
+{
+    const int64_t bytes = (int64_t)sizeof(double);
+    if (limits->sizes.count > PINGPONG_SIZES_MAX)
+        return bc_error_set(error, "--sizes: %zu sizes are too many: use at most %d",
+                            limits->sizes.count, PINGPONG_SIZES_MAX);
+    for (size_t i = 0; i < limits->sizes.count; i++)
+        if (limits->sizes.values[i] % bytes != 0)
+            return bc_error_set(error,
+                                "--sizes: %lld bytes are no whole number of doubles: use a "
+                                "multiple of %lld",
+                                (long long)limits->sizes.values[i], (long long)bytes);
+    limits->max_ndata = bc_size_list_max(&limits->sizes) / bytes;
+    return true;
+}
+
 bool pingpong_parameters_complete(void *state, struct bc_error *error)
 {
     struct pingpong_parameters *const p = state;
@@ -67,6 +86,8 @@ bool pingpong_parameters_complete(void *state, struct bc_error *error)
         !is_power_of_two("max-ndata", limits->max_ndata, error) ||
         !is_power_of_two("max-stride", limits->max_stride, error) ||
         !is_power_of_two("max-blocks", limits->max_blocks, error))
+        return false;
+    if (limits->sizes.count > 0 && !take_sizes(limits, error))
         return false;
     if (limits->max_ndata == 0)
         limits->max_ndata = p->full ? INT64_C(4) << 20 : INT64_C(256) << 10;
@@ -123,12 +144,40 @@ double pingpong_needed_bytes(const struct pingpong_parameters *p,
     return buffers * (double)sizeof(double) * (double)values;
 }
 
-/* Lowers max_ndata until the coarrays fit into memory, unless --max-ndata was given. */
+/* With --sizes, leaves out the patterns that don't move data in one piece. */
+static bool fit_sizes(struct pingpong_parameters *p, const struct bc_run *run,
+                      struct bc_error *error)
+{
+    if (p->limits.sizes.count == 0)
+        return true;
+    if (bc_option_given(&run->options, "min-ndata") || bc_option_given(&run->options, "max-ndata"))
+        return bc_error_set(error, "--sizes replaces --min-ndata and --max-ndata: use one of them");
+    for (int i = 0; i < PINGPONG_PATTERNS; i++) {
+        if (pingpong_patterns[i].sweep == PINGPONG_CONTIGUOUS || !p->patterns.chosen[i])
+            continue;
+        if (bc_option_given(&run->options, "patterns"))
+            return bc_error_set(error,
+                                "--sizes: %s isn't in one piece: use --max-ndata, or patterns "
+                                "such as put and MPI Send",
+                                pingpong_patterns[i].name);
+        p->patterns.chosen[i] = false;
+    }
+    return true;
+}
+
+/* Lowers max_ndata until the coarrays fit into memory, unless it or --sizes was given. */
 static bool fit_memory(struct pingpong_parameters *p, const struct bc_run *run,
                        struct bc_error *error)
 {
     const double max_bytes = bc_run_usable_bytes(run, WINDOW_SHARE, true);
     struct pingpong_limits fitting = p->limits;
+    const double needed_bytes = pingpong_needed_bytes(p, &p->limits);
+    if (p->limits.sizes.count > 0)
+        return needed_bytes <= max_bytes ||
+               bc_error_set(error,
+                            "--sizes: coarrays need %.1f MiB a rank, and %.1f fit into memory or "
+                            "/dev/shm: use smaller sizes",
+                            needed_bytes / 1048576, max_bytes / 1048576);
     while (fitting.max_ndata > 0 && pingpong_needed_bytes(p, &fitting) > max_bytes)
         fitting.max_ndata /= 2;
     if (fitting.max_ndata == p->limits.max_ndata)
@@ -144,8 +193,7 @@ static bool fit_memory(struct pingpong_parameters *p, const struct bc_run *run,
     return bc_error_set(error,
                         "--max-ndata: coarrays for %lld values need %.1f MiB a rank, and %.1f fit "
                         "into memory or /dev/shm: %s",
-                        (long long)p->limits.max_ndata,
-                        pingpong_needed_bytes(p, &p->limits) / 1048576, max_bytes / 1048576,
+                        (long long)p->limits.max_ndata, needed_bytes / 1048576, max_bytes / 1048576,
                         advice.text);
 }
 
@@ -176,7 +224,7 @@ bool pingpong_parameters_fit(void *state, struct bc_run *run, struct bc_error *e
     /* In the complete sweep each row has its full time. */
     if (p->full)
         run->budget_s = INFINITY;
-    if (!fit_memory(p, run, error))
+    if (!fit_sizes(p, run, error) || !fit_memory(p, run, error))
         return false;
     const int64_t thinned = run->job.shares_processors ? SHARED_MAX_BLOCKS : THINNED_MAX_BLOCKS;
     const bool limited = !p->full && p->limits.max_ndata > thinned;

@@ -15,6 +15,15 @@ static int64_t size_at(int64_t min, int64_t max, int64_t step, int index)
     return size;
 }
 
+/* Returns the values of a size number `index`, without repeated sizes, or 0 after the last one. */
+static int64_t listed_at(const struct bc_size_list *sizes, int index)
+{
+    for (size_t i = 0; i < sizes->count; i++)
+        if (bc_size_list_is_first(sizes, i) && index-- == 0)
+            return sizes->values[i] / (int64_t)sizeof(double);
+    return 0;
+}
+
 bool pingpong_shape_at(enum pingpong_sweep sweep, const struct pingpong_limits *limits, int index,
                        struct pingpong_shape *shape)
 {
@@ -28,8 +37,9 @@ bool pingpong_shape_at(enum pingpong_sweep sweep, const struct pingpong_limits *
     } else if (sweep != PINGPONG_CONTIGUOUS && limits->max_blocks > 0 && limits->max_blocks < max) {
         max = limits->max_blocks;
     }
-    const int64_t min = sweep == PINGPONG_CONTIGUOUS ? limits->min_ndata : 1;
-    const int64_t size = size_at(min, max, step, index);
+    const int64_t size = sweep != PINGPONG_CONTIGUOUS ? size_at(1, max, step, index)
+                         : limits->sizes.count == 0   ? size_at(limits->min_ndata, max, step, index)
+                                                      : listed_at(&limits->sizes, index);
     if (size == 0)
         return false;
     if (sweep == PINGPONG_CONTIGUOUS)

@@ -38,9 +38,6 @@
 /* Remedy if buffers don't fit into a GPU's memory. */
 #define MEMORY_ADVICE "a smaller --max-ndata"
 
-/* Max number of sizes in a sweep: 2^0 to 2^40. */
-#define SIZES_MAX 41
-
 /* A coarray and the buffer of its values. If this is on a device, also a coarray and a buffer in
    pinned memory for the staged counterpart. */
 struct part {
@@ -57,7 +54,7 @@ struct pingpong {
     struct part whole;        /* has the largest extent */
     /* Of exactly the data's size, one per size. Kept for later rows: with 8 ranks on 2 processors
        MPICH takes 0.4 s to make one. */
-    struct part exact[SIZES_MAX];
+    struct part exact[PINGPONG_SIZES_MAX];
     int exact_count;
     MPI_Comm pair; /* the two ranks of PINGPONG_SINGLE; MPI_COMM_NULL elsewhere */
 };

@@ -6,6 +6,7 @@
 #include "common/coarray/transfers.h"
 #include "common/device/memory.h"
 #include "common/mpi/large_count.h"
+#include "common/run/parse.h"
 #include "common/run/run.h"
 
 /* ---- shapes of data (patterns.c) ------------------------------------------------------------- */
@@ -33,9 +34,12 @@ static inline bool pingpong_moves(const struct pingpong_shape *shape, int64_t i)
     return shape->count == 1 || i % shape->stride < shape->blksize;
 }
 
+/* Max number of sizes in a sweep: 2^0 to 2^40 values, or a list. */
+enum { PINGPONG_SIZES_MAX = 41 };
+
 /* Order of a pattern's shapes, within the limits of a run. */
 enum pingpong_sweep {
-    PINGPONG_CONTIGUOUS,  /* one block of min_ndata ... max_ndata values */
+    PINGPONG_CONTIGUOUS,  /* one block of min_ndata ... max_ndata values, or of `sizes` */
     PINGPONG_MANY,        /* max_ndata values in 1 ... max_blocks blocks, without gaps */
     PINGPONG_STRIDED,     /* a fixed number of single values with stride 1, 2, 4 ... max_stride */
     PINGPONG_STRIDED_MANY /* as PINGPONG_MANY, but each block is followed by a gap of its size */
@@ -44,10 +48,11 @@ enum pingpong_sweep {
 /* Limits of a run's shapes. */
 struct pingpong_limits {
     int64_t min_ndata;  /* values of contiguous data; a power of two */
-    int64_t max_ndata;  /* values; a power of two */
+    int64_t max_ndata;  /* values; a power of two without `sizes` */
     int64_t max_stride; /* a power of two */
     int64_t step;       /* factor to the next size: 2, or 8 in a thinned sweep */
     int64_t max_blocks; /* of many patterns; a power of two; 0: max_ndata (blocks of 1 value) */
+    struct bc_size_list sizes; /* of contiguous data, in bytes; empty: min_ndata ... max_ndata */
 };
 
 /* Sets shape number `index` of a sweep. Returns false after the last one. The largest size or
@@ -125,14 +130,14 @@ struct pingpong_parameters {
     struct bc_names arrangements;
     int sync; /* enum bc_coarray_sync of puts and gets; BC_SYNC_NONE: both */
     bool full;
-    struct pingpong_limits limits; /* max_ndata 0: set by `full`; `step` is not an option */
+    struct pingpong_limits limits; /* max_ndata 0: set by `full` or `sizes`; `step` is no option */
     bool lowered;                  /* max_ndata was lowered to fit into memory; rank 0 */
     struct bc_memory_options memory;
     int buffers; /* enum bc_buffers */
 };
 
 extern const struct pingpong_parameters pingpong_default_parameters;
-enum { PINGPONG_OPTIONS = 11 };
+enum { PINGPONG_OPTIONS = 12 };
 extern const struct bc_option pingpong_options[PINGPONG_OPTIONS];
 
 /* Completes the limits of a state that begins with the parameters, except max_blocks. Local. */

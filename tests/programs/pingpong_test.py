@@ -29,6 +29,15 @@ class Usage(Case):
     def test_arrangements_of_two_ranks(self):
         self.refused(PROGRAM, "--arrangements=multiple,crossing", named="--arrangements")
 
+    @each("options, reason", [
+        (["--sizes=12"], "12 bytes are no whole number of doubles: use a multiple of 8"),
+        (["--sizes=8", "--max-ndata=8"], "--sizes replaces --min-ndata and --max-ndata: use one of them"),
+        (["--sizes=8", "--patterns=put,many put"], "many put isn't in one piece"),
+        (["--sizes=8:1024G"], "use smaller sizes"),
+        (["--sizes=" + ",".join(str(8 * i) for i in range(1, 43))], "42 sizes are too many: use at most 41")])
+    def test_sizes(self, options, reason):
+        assert reason in self.refused(PROGRAM, *options, named="--sizes")
+
     @each("mebibytes, options, default", [(64, ["--full"], 4 << 20),
                                           (12, [], 256 << 10)])
     def test_small_shm(self, mebibytes, options, default):
@@ -68,6 +77,15 @@ class Rows(Case):
         assert done.returncode == 0, done.stderr
         assert [re.search(f"(?m)^# {name}: (.*)$", done.stdout).group(1)
                 for name in ("max-ndata", "max-stride", "max-blocks")] == expected
+
+    def test_sizes(self):
+        """--sizes, in bytes, once each in their order; patterns in one piece alone, also of exactly the data's size."""
+        rows = self.rows_of(PROGRAM, "--sizes=24,8,8,1K:2K", "--coarray-sync=images", "--samples=1", "--warmup=0",
+                            "--check")
+        assert distinct(rows, "ndata") == [("3",), ("1",), ("128",), ("256",)]
+        assert distinct(rows, "pattern") == [(name,) for name in PATTERNS
+                                             if not any(word in name for word in ("many", "strided"))]
+        assert all(row["count"] == "1" and row["check"] == "ok" for row in rows)
 
     def test_all_patterns(self):
         rows, samples = run_and_dump(self.launcher, 2, [self.built(PROGRAM), *QUICK])

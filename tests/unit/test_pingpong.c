@@ -25,11 +25,11 @@ static int all_shapes(enum pingpong_sweep sweep, const struct pingpong_limits *l
  */
 TEST(sweeps)
 {
-    static const struct pingpong_limits full = {1, 4 << 20, 128, 2, 0},
-                                        thinned = {1, 1 << 10, 8, 8, 0},
-                                        from_16 = {16, 1 << 10, 8, 8, 0},
-                                        few = {1, 1 << 10, 8, 8, 64},
-                                        beyond = {1, 1 << 10, 8, 8, 1 << 20};
+    static const struct pingpong_limits full = {1, 4 << 20, 128, 2, 0, {0}},
+                                        thinned = {1, 1 << 10, 8, 8, 0, {0}},
+                                        from_16 = {16, 1 << 10, 8, 8, 0, {0}},
+                                        few = {1, 1 << 10, 8, 8, 64, {0}},
+                                        beyond = {1, 1 << 10, 8, 8, 1 << 20, {0}};
     static const struct {
         const struct pingpong_limits *limits;
         enum pingpong_sweep sweep;
@@ -85,7 +85,7 @@ TEST(shapes_fit)
         for (int64_t stride = 1; stride <= 8192; stride *= 4)
             for (int64_t step = 2; step <= 8; step *= 4)
                 for (int sweep = 0; sweep <= PINGPONG_STRIDED_MANY; sweep++) {
-                    const struct pingpong_limits limits = {1, ndata, stride, step, 0};
+                    const struct pingpong_limits limits = {1, ndata, stride, step, 0, {0}};
                     struct pingpong_shape shapes[64];
                     const int count = all_shapes((enum pingpong_sweep)sweep, &limits, shapes);
                     assert_true(count > 0);
