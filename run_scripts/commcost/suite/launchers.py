@@ -287,16 +287,19 @@ def default_ranks(hosts, ranks_per_node):
 
 def main(words):
     """Prints the words that start a sweep's job, one per line: srun in a Slurm job with its tasks, else two processes
-    with the build's mpirun, or the launcher of --launcher=WHICH. If a program and options follow the build folder,
-    prints the command to paste."""
-    asked = words[0].partition("=")[2] if words and words[0].startswith("--launcher=") else ""
-    words = words[1:] if asked else words
+    with the build's mpirun, or the launcher of --launcher=WHICH, the number of --ranks, and ranks that get --variables.
+    If a program and options follow the build folder, prints the command to paste."""
+    asked = {"launcher": "", "ranks": "", "variables": ""}
+    while words and words[0].partition("=")[0] in [f"--{name}" for name in asked]:
+        name, _, value = words[0][2:].partition("=")
+        asked[name], words = value, words[1:]
     if not words:
         raise UsageError("which build? use launcher [--launcher=WHICH] BUILD_FOLDER [PROGRAM [OPTION]...]")
-    ranks = default_ranks("", None) if os.environ.get("SLURM_JOB_ID") else 2
+    ranks = int(asked["ranks"] or (default_ranks("", None) if os.environ.get("SLURM_JOB_ID") else 2))
     job = Job(ranks, has_progress_threads=progresses_asynchronously(os.environ))
+    variables = dict.fromkeys(filter(None, asked["variables"].split(",")))
     try:
-        line = find(asked, words[0]).line(job, Launch(ranks, 1, {}))
+        line = find(asked["launcher"], words[0]).line(job, Launch(ranks, 1, variables))
         print(shell_command(*line, *words[1:]) if words[1:] else "\n".join(line))
     except Failure:
         raise UsageError("LAUNCH: no launcher was found: set it to the words that start a job") from None
