@@ -106,7 +106,7 @@ static void note_methods(const struct halo *halo)
         else if (method->shares_node)
             bc_output_remark(output, HALO_NOTE_ACROSS_NODES, method->name,
                              (long long)halo->near.off_node, (long long)halo->near.faces);
-        else
+        else if (method->may_misplace)
             halo_note_misplaced(method, false, "", &halo->grid, halo->comm, output);
     }
 }

@@ -197,7 +197,7 @@ static void open_halo(struct overlap_halo *halo, struct bc_run *run)
         const struct halo_method *const method = halo_methods_in_parts[i];
         if (halo->methods.chosen[i] && !has_rows(halo, i))
             note_left_out(halo, run, method);
-        if (!has_rows(halo, i))
+        if (!has_rows(halo, i) || !method->may_misplace)
             continue;
         halo_note_misplaced(method, true, "", &grid, comm, run->output);
         if (!halo->overlap.parameters.no_blocking)
@@ -250,7 +250,7 @@ static bool probe(struct overlap_halo *halo, struct bc_run *run, struct bc_error
             smallest = &halo->local.boxes[i];
     const size_t count = add_variants(halo, smallest, halo->variants);
     return overlap_check_cuts(&halo->overlap, run, count, halo->variants, sizeof *halo->variants,
-                              bc_option_given(&run->options, "local"), error);
+                              "local", error);
 }
 
 const struct bc_program overlap_halo_program = {

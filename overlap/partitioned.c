@@ -126,8 +126,7 @@ static bool probe(struct partitioned_state *state, struct bc_run *run, struct bc
     struct overlap_state *const overlap = &state->overlap;
     overlap->parts_option = "--partitions";
     overlap->max_parts = bc_size_list_max(&state->partitions);
-    return overlap_check_cuts(overlap, run, 1, &overlap->max_parts, 0,
-                              bc_option_given(&run->options, "partitions"), error);
+    return overlap_check_cuts(overlap, run, 1, &overlap->max_parts, 0, "partitions", error);
 }
 
 static void open_partitioned(struct partitioned_state *state, struct bc_run *run)

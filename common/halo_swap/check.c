@@ -124,8 +124,6 @@ static bool places_right(const struct halo_method *method, bool in_parts,
     /* No side is like another. */
     static const struct halo_box box = {{2, 2, 5}};
     struct halo_exchange x;
-    if (!method->may_misplace)
-        return true;
     halo_exchange_create(&x, method, &box, grid, comm, MPI_COMM_NULL, NULL);
     halo_prepare(&x, 0);
     (in_parts ? halo_swap_in_parts : method->swap)(&x);

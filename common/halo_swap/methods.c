@@ -1,6 +1,6 @@
 #include "common/halo_swap/methods.h"
 
-#include "common/coarray/coarray.h"
+#include "common/job/node_order.h"
 #include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 
@@ -54,7 +54,8 @@ void halo_exchange_create(struct halo_exchange *exchange, const struct halo_meth
 
 void halo_exchange_destroy(struct halo_exchange *exchange)
 {
-    halo_check_destroy(exchange);
+    if (exchange->space.checks)
+        halo_check_destroy(exchange);
     exchange->method->destroy(exchange);
 }
 
@@ -64,12 +65,9 @@ void halo_swap_in_parts(const struct halo_exchange *exchange)
     exchange->method->finish(exchange);
 }
 
-double *halo_allocate_values(const struct halo_exchange *exchange, int64_t count)
+static double *allocate_on_device(const struct halo_space *space, int64_t count)
 {
-    const struct halo_space *const space = &exchange->space;
     const size_t bytes = (size_t)bc_window_bytes(count);
-    if (space->memory == BC_MEMORY_HOST)
-        return bc_allocate_pages(bytes, "no memory for %zu bytes", bytes);
     double *const values = bc_device_allocate(space->device, space->memory, bytes);
     if (values == NULL)
         bc_abort("no memory for %lld values: use a smaller --local", (long long)count);
@@ -80,10 +78,32 @@ double *halo_allocate_values(const struct halo_exchange *exchange, int64_t count
     return values;
 }
 
+double *halo_allocate_values(const struct halo_exchange *exchange, int64_t count)
+{
+    const size_t bytes = (size_t)count * sizeof(double);
+    return exchange->space.memory == BC_MEMORY_HOST
+               ? bc_allocate_pages(bytes, "no memory for %zu bytes", bytes)
+               : allocate_on_device(&exchange->space, count);
+}
+
 void halo_free_values(const struct halo_exchange *exchange, double *values)
 {
     if (exchange->space.memory == BC_MEMORY_HOST)
         free(values);
     else if (values != NULL)
         bc_device_free(exchange->space.device, exchange->space.memory, values);
+}
+
+struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid, MPI_Comm comm,
+                                                MPI_Comm node_comm)
+{
+    struct halo_neighbourhood n = {.faces = HALO_FACES};
+    for (int face = 0; face < HALO_FACES; face++) {
+        const int rank = grid->neighbours[face];
+        const bool near = bc_translate_rank(comm, rank, node_comm) != MPI_UNDEFINED;
+        n.on_node += near && rank != grid->rank;
+        n.off_node += !near;
+    }
+    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &n, 3, MPI_INT64_T, MPI_SUM, comm));
+    return n;
 }

@@ -128,8 +128,8 @@ bool halo_is_right(const struct halo_exchange *exchange, int64_t swap);
 void halo_check_create(struct halo_exchange *exchange);
 void halo_check_destroy(struct halo_exchange *exchange);
 
-/* Notes that the MPI library mixes up opposite faces: in `swap` and `blocking`, or, if `in_parts`,
-   in `start` and `finish`, which may differ (Open MPI 4.1.4). The note begins with `which` and the
-   method's name. Collective over `comm`. */
+/* Notes if the MPI library mixes up opposite faces of a method that may be misplaced: in `swap` and
+   `blocking`, or, if `in_parts`, in `start` and `finish`, which may differ (Open MPI 4.1.4). The
+   note begins with `which` and the method's name. Collective over `comm`. */
 void halo_note_misplaced(const struct halo_method *method, bool in_parts, const char *which,
                          const struct halo_grid *grid, MPI_Comm comm, struct bc_output *output);

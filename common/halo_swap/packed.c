@@ -146,20 +146,6 @@ struct shared_swap {
     MPI_Win window;                   /* in a passive epoch throughout its life */
 };
 
-struct halo_neighbourhood halo_neighbourhood_of(const struct halo_grid *grid, MPI_Comm comm,
-                                                MPI_Comm node_comm)
-{
-    struct halo_neighbourhood n = {.faces = HALO_FACES};
-    for (int face = 0; face < HALO_FACES; face++) {
-        const int rank = grid->neighbours[face];
-        const bool near = bc_translate_rank(comm, rank, node_comm) != MPI_UNDEFINED;
-        n.on_node += near && rank != grid->rank;
-        n.off_node += !near;
-    }
-    BC_MPI(MPI_Allreduce(MPI_IN_PLACE, &n, 3, MPI_INT64_T, MPI_SUM, comm));
-    return n;
-}
-
 /* Allocates the array, zeroed, in whole pages (bc_window_bytes). Collective over the node. */
 static void allocate_shared(struct shared_swap *shared, struct halo_exchange *x)
 {

@@ -5,7 +5,40 @@
 #include "common/mpi/mpi_check.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
+
+/* ---- sizes ----------------------------------------------------------------------------------- */
+
+/* Returns the elements of both buffers, or else of the larger one, on the rank that needs most: the
+   root, in varying operations the last rank, in others any rank. */
+static double max_elements(const struct op_kind *kind, const struct op_shape *shape, bool both)
+{
+    const int ranks[] = {shape->root, 0, shape->ranks - 1};
+    struct op_shape on = *shape;
+    double max = 0.0;
+    for (int i = 0; i < 3 && kind->send.extent != OP_NO_BUFFER; i++) {
+        on.rank = ranks[i];
+        const double send = (double)op_elements(&kind->send, &on);
+        const double receive = (double)op_elements(&kind->receive, &on);
+        max = fmax(max, both ? send + receive : fmax(send, receive));
+    }
+    return max;
+}
+
+double op_bytes(const struct op_kind *kind, const struct op_shape *shape)
+{
+    return (double)op_type_bytes(shape->type) * max_elements(kind, shape, true);
+}
+
+double op_size_bytes(const struct op_kind *kind, const struct op_shape *shape)
+{
+    const double bytes = (double)op_type_bytes(shape->type);
+    return op_blocks_vary(kind) ? bytes * (double)op_all_amounts(shape) / shape->ranks
+                                : bytes * (double)shape->elements;
+}
+
+/* ---- counts ---------------------------------------------------------------------------------- */
 
 /* In w variants displacements are in bytes. */
 static int64_t displacement_unit(const struct op_kind *kind, enum op_type type)
@@ -17,7 +50,7 @@ static int64_t displacement_unit(const struct op_kind *kind, enum op_type type)
 enum op_passing op_passing_of(const struct op_kind *kind, const struct op_shape *shape)
 {
     const double largest =
-        (double)displacement_unit(kind, shape->type) * op_max_elements(kind, shape);
+        (double)displacement_unit(kind, shape->type) * max_elements(kind, shape, false);
     if (shape->elements > INT_MAX / op_type_bytes(shape->type) &&
         op_is_broken(kind, OP_LARGE_BLOCKS))
         return OP_BEYOND;

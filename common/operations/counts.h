@@ -1,12 +1,18 @@
 /*
- * Counts in calls: ints; beyond ints, elements of datatypes or the MPI_Count variants. All
- * functions are local.
+ * Sizes of an operation's buffers, and counts in its calls: ints; beyond ints, elements of
+ * datatypes or the MPI_Count variants. All functions are local.
  */
 #pragma once
 
 #include "common/operations/kind.h"
 
 #include <mpi.h>
+
+/* Returns the bytes of both buffers on the rank that needs most. */
+double op_bytes(const struct op_kind *kind, const struct op_shape *shape);
+
+/* Returns the bytes of a block; the mean over ranks if blocks differ. */
+double op_size_bytes(const struct op_kind *kind, const struct op_shape *shape);
 
 /* The blocks of a buffer, one per rank: in int[] for the `int` variants, in MPI_Count[] and
    MPI_Aint[] for the large ones. */

@@ -2,7 +2,6 @@
 
 #include "common/mpi/mpi_check.h"
 
-#include <math.h>
 #include <string.h>
 
 const char *const op_form_names[OP_FORMS] = {"nonblocking", "persistent"};
@@ -36,38 +35,4 @@ bool op_is_broken(const struct op_kind *kind, enum op_feature feature)
 bool op_has_persistent(const struct op_kind *kind)
 {
     return kind->functions.persist != NULL && !op_is_broken(kind, OP_PERSISTENT_RESTART);
-}
-
-/* ---- sizes ----------------------------------------------------------------------------------- */
-
-/* Rooted operations need most on the root, varying ones on the last rank, others on any rank. */
-static double max_elements(const struct op_kind *kind, const struct op_shape *shape, bool both)
-{
-    const int ranks[] = {shape->root, 0, shape->ranks - 1};
-    struct op_shape on = *shape;
-    double max = 0.0;
-    for (int i = 0; i < 3 && kind->send.extent != OP_NO_BUFFER; i++) {
-        on.rank = ranks[i];
-        const double send = (double)op_elements(&kind->send, &on);
-        const double receive = (double)op_elements(&kind->receive, &on);
-        max = fmax(max, both ? send + receive : fmax(send, receive));
-    }
-    return max;
-}
-
-double op_max_elements(const struct op_kind *kind, const struct op_shape *shape)
-{
-    return max_elements(kind, shape, false);
-}
-
-double op_bytes(const struct op_kind *kind, const struct op_shape *shape)
-{
-    return (double)op_type_bytes(shape->type) * max_elements(kind, shape, true);
-}
-
-double op_size_bytes(const struct op_kind *kind, const struct op_shape *shape)
-{
-    const double bytes = (double)op_type_bytes(shape->type);
-    return op_blocks_vary(kind) ? bytes * (double)op_all_amounts(shape) / shape->ranks
-                                : bytes * (double)shape->elements;
 }

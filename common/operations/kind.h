@@ -92,11 +92,3 @@ bool op_is_broken(const struct op_kind *kind, enum op_feature feature);
 
 /* True if the MPI library has the persistent form, and it works. Local. */
 bool op_has_persistent(const struct op_kind *kind);
-
-/* Returns the elements of the larger buffer, and the bytes of both buffers, on the rank that needs
-   most. Local. */
-double op_max_elements(const struct op_kind *kind, const struct op_shape *shape);
-double op_bytes(const struct op_kind *kind, const struct op_shape *shape);
-
-/* Returns the bytes of a block; the mean over ranks if blocks differ. Local. */
-double op_size_bytes(const struct op_kind *kind, const struct op_shape *shape);

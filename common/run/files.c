@@ -117,6 +117,20 @@ bool bc_files_open(struct bc_run *run, struct bc_error *error)
     return run->output != NULL;
 }
 
+void bc_dump_check(struct bc_run *run)
+{
+    if (run->own->dump != NULL && run->own->dump_problem == 0) /* the first loss is kept */
+        run->own->dump_problem = bc_stream_problem(run->own->dump);
+}
+
+void bc_dump_sample(const struct bc_run *run, const char *quantity, size_t visit, size_t sample,
+                    double ns)
+{
+    if (run->own->dump != NULL)
+        fprintf(run->own->dump, "%lld\t%s\t%zu\t%zu\t%.1f\n", (long long)run->rows + 1, quantity,
+                visit, sample, ns);
+}
+
 /* Reports the loss of a file; the path is NULL for stdout. */
 static void report_loss(const struct bc_run *run, const char *path, int problem)
 {

@@ -19,20 +19,6 @@ struct bc_summary bc_run_over_visits(const struct bc_run *run, const double *val
     return mean;
 }
 
-void bc_dump_check(struct bc_run *run)
-{
-    if (run->own->dump != NULL && run->own->dump_problem == 0) /* the first loss is kept */
-        run->own->dump_problem = bc_stream_problem(run->own->dump);
-}
-
-void bc_dump_sample(const struct bc_run *run, const char *quantity, size_t visit, size_t sample,
-                    double ns)
-{
-    if (run->own->dump != NULL)
-        fprintf(run->own->dump, "%lld\t%s\t%zu\t%zu\t%.1f\n", (long long)run->rows + 1, quantity,
-                visit, sample, ns);
-}
-
 int64_t bc_sum_wrong(int64_t wrong, struct bc_outcome *outcome)
 {
     int64_t sum = 0;

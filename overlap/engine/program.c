@@ -9,9 +9,9 @@ int overlap_main(const struct bc_program *program, int argc, char **argv)
     struct bc_run *const run = bc_start(program, &overlap, argc, argv);
     const struct overlap_parameters *const p = &overlap.parameters;
     overlap_open_memory(&overlap, run);
-    const bool user_fixed_it = !overlap_is_data_driven(p) || p->kind->no_elements ||
-                               bc_option_given(&run->options, "min-num-elts");
-    const bool good = overlap_check_cuts(&overlap, run, 1, NULL, 0, user_fixed_it, &error);
+    const bool has_sizes = overlap_is_data_driven(p) && !p->kind->no_elements;
+    const bool good =
+        overlap_check_cuts(&overlap, run, 1, NULL, 0, has_sizes ? "min-num-elts" : NULL, &error);
     bc_require(run, good, &error);
     overlap_find_size(&overlap, run, NULL);
     overlap_open_result(run, &overlap, NULL, 0, "size_bytes," OVERLAP_MAIN_VALUES);

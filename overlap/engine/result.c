@@ -268,7 +268,8 @@ void overlap_conclude(struct overlap_state *overlap, struct overlap_row *row,
 {
     if (overlap->run->job.rank == 0)
         conclude(overlap, row, result);
-    const int64_t wrong = bc_sum_wrong(row->wrong, &result->outcome);
+    const bool check = overlap->run->settings.check;
+    const int64_t wrong = check ? bc_sum_wrong(row->wrong, &result->outcome) : 0;
     if (wrong > 0)
         bc_output_remark(overlap->run->output, BC_WARNING_WRONG_DATA, (long long)wrong);
     bc_samples_free(&row->reference_phase);

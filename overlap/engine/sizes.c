@@ -171,7 +171,8 @@ static const void *variant_at(const void *variants, size_t i, size_t bytes)
 }
 
 bool overlap_check_cuts(struct overlap_state *overlap, struct bc_run *run, size_t count,
-                        const void *variants, size_t bytes, bool chosen, struct bc_error *error)
+                        const void *variants, size_t bytes, const char *option,
+                        struct bc_error *error)
 {
     const struct overlap_parameters *const p = &overlap->parameters;
     const bool data_driven = overlap_is_data_driven(p), calls = overlap->parts_option == NULL;
@@ -191,7 +192,7 @@ bool overlap_check_cuts(struct overlap_state *overlap, struct bc_run *run, size_
         }
     const int64_t possible = possible_parts(p, reference_ns);
     overlap->cuts_too_fine = asked > possible;
-    if (!overlap->cuts_too_fine || !chosen)
+    if (!overlap->cuts_too_fine || (option != NULL && !bc_option_given(&run->options, option)))
         return true;
     return bc_error_set(error,
                         "%s: the work under an operation of %.4g us can't be cut into %lld parts: "

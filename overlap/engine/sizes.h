@@ -15,10 +15,10 @@ void overlap_open_memory(struct overlap_state *overlap, struct bc_run *run);
 /* Checks that the work can be cut into the parts that --test-calls or overlap->parts_option asks
    for: under the quickest operation of the smallest size, of `count` variants (an array of elements
    of `bytes` bytes, or NULL), or, in the time-driven model, under an operation that takes the
-   cutoff time. If it can't, returns false with the error set if the user chose it (`user_fixed_it`,
-   on rank 0); otherwise a note follows. */
+   cutoff time. If it can't, returns false with the error set if the user gave `option` (NULL: in
+   any case); otherwise a note follows. */
 bool overlap_check_cuts(struct overlap_state *overlap, struct bc_run *run, size_t count,
-                        const void *variants, size_t bytes, bool user_fixed_it,
+                        const void *variants, size_t bytes, const char *option,
                         struct bc_error *error);
 
 /* Notes cuts that are too fine. Local. */

@@ -39,7 +39,7 @@ static bool accepts(const struct op_kind *kind, int form)
                                                    .test_calls_count = 2}};
     struct bc_run run = {.job = {.rank = rank, .ranks = ranks}};
     struct bc_error error = {""};
-    const bool good = overlap_check_cuts(&overlap, &run, 1, NULL, 0, true, &error);
+    const bool good = overlap_check_cuts(&overlap, &run, 1, NULL, 0, NULL, &error);
     return rank != 0 || good;
 }
 
