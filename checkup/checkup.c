@@ -185,10 +185,15 @@ static void measure(const struct checkup *checkup, struct bc_visit *visit)
     visit->is_precise = bc_store_is_precise(checkup->run, &quantities, &row->store);
 }
 
-/* Converts the time of one way to the unit of the row. */
+static bool is_time(const struct kind *kind) { return strcmp(kind->unit, "us") == 0; }
+
+/* Converts the time of one way to the unit of the row. An interval's end may be below 0: a time is
+   then 0, a bandwidth unknown. */
 static double in_unit(const struct kind *kind, double ns)
 {
-    return strcmp(kind->unit, "us") == 0 ? ns / 1e3 : kind->bytes / 1048576.0 / (ns / 1e9);
+    if (ns <= 0.0)
+        return is_time(kind) ? 0.0 : NAN;
+    return is_time(kind) ? ns / 1e3 : kind->bytes / 1048576.0 / (ns / 1e9);
 }
 
 static void write_measurement(const struct checkup *checkup, struct row *row)
@@ -197,14 +202,14 @@ static void write_measurement(const struct checkup *checkup, struct row *row)
     struct bc_summary summary = bc_store_summary(checkup->run, &row->store, -1);
     char value[32];
     snprintf(value, sizeof value, "%.4g", in_unit(kind, summary.value / kind->ways));
-    const double ends[] = {in_unit(kind, summary.interval.lo / kind->ways),
-                           in_unit(kind, summary.interval.hi / kind->ways)};
+    const double of_least = in_unit(kind, summary.interval.lo / kind->ways),
+                 of_most = in_unit(kind, summary.interval.hi / kind->ways);
     const struct checkup_result result = {
         .rank = 0,
         .host = checkup->host,
         .fact = kind->fact,
         .value = value,
-        .interval = {fmin(ends[0], ends[1]), fmax(ends[0], ends[1])},
+        .interval = {is_time(kind) ? of_least : of_most, is_time(kind) ? of_most : of_least},
         .unit = kind->unit,
         .source = kind->source};
     bc_write_row(checkup->run, &result);

@@ -178,10 +178,12 @@ class Checks(Case):
         self.assertEqual((status, remedies), (finding.status, len(finding.remedies)))
 
     def test_network_reports(self):
-        """MPICH over libfabric reports the network alone; within a node it uses shared memory of its own."""
-        for engine, latency_us, expected in (("ofi", 5, 0), ("ucx", 5, 1), ("ucx", 0.5, 0)):
+        """MPICH over libfabric reports the network alone; within a node it uses shared memory of its own. On a busy
+        machine an interval is wide."""
+        for engine, latency_us, low_us, expected in (("ofi", 5, None, 0), ("ucx", 5, None, 1), ("ucx", 5, 0.2, 1),
+                                                     ("ucx", 0.5, 0.4, 0)):
             job = self.facts({"host": ["n1"]}, {"host": ["n1"]},
-                             node_latency=(Measured(latency_us, None, None, 1), "us"))
+                             node_latency=(Measured(latency_us, low_us, None, 1), "us"))
             job = job._replace(transports=Transports(engine, ("tcp",)))
             self.assertEqual(expected, len(list(checks.within_node(job))))
 
