@@ -210,7 +210,7 @@ def network_within_node(job):
     if job.transports.engine == "ofi":  # whose report names the network alone
         return
     latency, _ = job.facts.measured.get("node_latency", (None, None))
-    if latency is None or (latency.low or latency.value) < NETWORK_LEAST_US:
+    if latency is None or latency.value < NETWORK_LEAST_US:
         return
     if names and not names & transports.SHARED_MEMORY:
         yield Finding("Within a node", PROBLEM, f"messages within a node use {', '.join(job.transports.names)}"
