@@ -29,7 +29,13 @@ extern _Thread_local struct inside {
     /* Since the last call of another kind: time in file calls, and the computing clock at the
        first. */
     uint64_t file_ticks, file_computing_ticks;
-    const void *return_address; /* of the outermost call, in the program: see sites.h */
+    /* Of the outermost call, see sites.h. */
+    /* Of the outermost call: see sites.h. */
+    const void *return_address;   /* in the program */
+    const void *outer_callers[2]; /* addresses to which its callers return */
+    uint64_t given_ticks;         /* ticks of the call that its operations have so far */
+    uint16_t site;                /* number of its site, for this kind */
+    uint8_t site_kind, callers;   /* callers: 0 until they are known */
 } inside __attribute__((tls_model("initial-exec")));
 
 /* Ticks of a clock reading, and of the monitor's work before and after a call's readings, including

@@ -35,6 +35,7 @@ struct late_call {
     uint64_t entered; /* rooted: when the program called, in ticks */
     enum late_part part;
     bool is_behind_files; /* see inside.h */
+    uint16_t site;        /* see sites.h */
 };
 
 /* Sum over all calls in which this rank had a part. */

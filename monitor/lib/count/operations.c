@@ -37,6 +37,10 @@ static void begin_in(struct snapshot *snapshot, struct operation *operation, str
     struct count *const count = &counts->operation[operation->kind];
     count->calls++;
     count->bytes += sent.bytes;
+    if (__builtin_expect(snapshot->sites != NULL, 0)) {
+        snapshot->sites[operation->site].calls++;
+        snapshot->sites[operation->site].bytes += sent.bytes;
+    }
     if (is_message(sent)) {
         if (snapshot->destinations.entries != NULL)
             note_destination(snapshot, operation, count, destination_of(sent));
@@ -59,6 +63,7 @@ static inline void begin(struct operation *operation, enum operation_kind kind, 
                                     .communicator = (int16_t)communicator,
                                     .kind = (uint8_t)kind,
                                     .receives = receives,
+                                    .site = site_now(kind),
                                     .size = is_message(sent) ? sent.bytes : sent.size};
     for (int i = 0; i < active_count; i++)
         begin_in(active[i], operation, sent);
@@ -118,6 +123,16 @@ double operations_ticks(const struct operation *first, int64_t count, double off
     return together > offset_ticks ? together - offset_ticks : 0.0;
 }
 
+static void end_at_site(struct site_count *site, int64_t count, int64_t received_bytes,
+                        double total_ticks, uint64_t longest_ticks)
+{
+    site->completed += count;
+    site->bytes += received_bytes;
+    site->total_ticks += total_ticks;
+    if (longest_ticks > site->max_ticks)
+        site->max_ticks = longest_ticks;
+}
+
 void operations_ended(const struct operation *first, int64_t count, double offset_ticks,
                       uint64_t end_ticks, int64_t received_bytes)
 {
@@ -137,6 +152,8 @@ void operations_ended(const struct operation *first, int64_t count, double offse
             counted->timeouts++;
             snapshot->cases[MPIX_MONITOR_WARNING_UNTOLD] += count - 1;
         }
+        if (__builtin_expect(snapshot->sites != NULL, 0))
+            end_at_site(&snapshot->sites[first->site], count, received_bytes, total, longest);
         struct span *const span = span_in(snapshot, first);
         if (end_ticks > span->last)
             span->last = end_ticks;
@@ -168,6 +185,7 @@ static void keep_times(const struct operation *operation, uint64_t ticks, uint64
         .entered = operation->start_ticks - operation->before_ticks,
         .part = (enum late_part)operation->part,
         .is_behind_files = inside_is_behind_files(),
+        .site = operation->site,
     };
     if (rooted && operation->is_outermost)
         call.ticks = exit_ticks - call.entered;
@@ -213,6 +231,8 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
     for (int i = 0; i < active_count; i++)
         if (belongs_to(operation, active[i])) {
             count_in(active[i], operation)->inside_ticks += ticks;
+            if (__builtin_expect(active[i]->sites != NULL, 0))
+                active[i]->sites[operation->site].inside_ticks += ticks;
             if (operation->is_outermost)
                 count_own(active[i], all - ticks);
         }
@@ -274,9 +294,13 @@ void call_completes(const struct mpi_call *call)
                                         call->entered_ticks - inside.entry_ticks);
     monitor_lock();
     for (int i = 0; i < active_count; i++)
-        if (active[i]->epoch <= call->epoch)
+        if (active[i]->epoch <= call->epoch) {
             count_own(active[i], own_ticks > 0 ? (uint64_t)own_ticks : 0);
+            if (call->kind != OPERATION_Startall)
+                snapshot_count_site(active[i], call->kind, 0);
+        }
     monitor_unlock();
+    inside.given_ticks = 0;
 }
 
 void call_left(const struct mpi_call *call, int communicator, uint64_t exit_ticks)
@@ -294,6 +318,7 @@ void call_left(const struct mpi_call *call, int communicator, uint64_t exit_tick
     for (int i = 0; i < active_count; i++)
         if (active[i]->epoch <= call->epoch) {
             (void)snapshot_count_calls(active[i], call->kind, communicator, 0, ticks);
+            snapshot_count_site(active[i], call->kind, ticks);
             if (all > ticks)
                 count_own(active[i], all - ticks);
         }
@@ -308,12 +333,33 @@ void call_left_by_any_thread(const struct mpi_call *call, uint64_t exit_ticks)
     __atomic_fetch_add(&any_thread.inside_ticks, ticks, __ATOMIC_RELAXED);
 }
 
+/* Counts ticks of a call that completed or started an operation: at the call's site, and as waiting
+   for the operation at the site that started it. */
+static void give_to_sites(struct snapshot *snapshot, const struct mpi_call *call,
+                          const struct operation *operation, uint64_t ticks)
+{
+    struct site_count *const of_operation = &snapshot->sites[operation->site];
+    if (call->kind == OPERATION_Startall) {
+        of_operation->inside_ticks += ticks;
+        return;
+    }
+    struct site_count *const of_call = &snapshot->sites[site_find(call->kind)];
+    of_call->inside_ticks += ticks;
+    if (inside.given_ticks > of_call->max_ticks)
+        of_call->max_ticks = inside.given_ticks;
+    if (belongs_to(operation, snapshot))
+        of_operation->wait_ticks += ticks;
+}
+
 void call_completed_locked(const struct mpi_call *call, const struct operation *operation,
                            uint64_t ticks)
 {
+    inside.given_ticks += ticks;
     for (int i = 0; i < active_count; i++) {
         if (active[i]->epoch > call->epoch)
             continue;
+        if (__builtin_expect(active[i]->sites != NULL, 0))
+            give_to_sites(active[i], call, operation, ticks);
         if (!belongs_to(operation, active[i])) {
             (void)snapshot_count_calls(active[i], call->kind, NO_COMMUNICATOR, 0, ticks);
             continue;

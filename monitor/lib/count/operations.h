@@ -49,6 +49,7 @@ struct operation {
     bool joinable;         /* see between.h; set if sizes are counted */
     bool is_outermost;     /* its call, or the call that started it, is outermost: see inside.h */
     uint8_t part;          /* for blocking collectives: enum late_part */
+    uint16_t site;         /* number of the call site that started it, see sites.h */
     uint32_t before_ticks; /* blocking collectives: from the program's call to the start */
     uint64_t posted_ticks; /* when the call that started it returned; 0 if it was complete by then,
                               or receives: a receive has a status, so it shares no request */

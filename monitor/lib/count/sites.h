@@ -20,16 +20,22 @@
 #include "monitor/lib/count/kinds.h"
 #include "monitor/lib/mpirtmon.h"
 
-enum { SITES_MAX = 4096, OTHER_SITES = 0, SITE_TEXT = sizeof((MPIX_Monitor_row *)0)->site };
+enum {
+    OTHER_SITES,     /* sites without room */
+    ANY_THREAD_SITE, /* calls of functions that any thread may call, whose site isn't known */
+    SITES_FIRST,     /* lowest number of a site with counts of its own */
+    SITES_MAX = 4096
+};
+
+enum { SITE_TEXT = sizeof((MPIX_Monitor_row *)0)->site };
 
 /* Counts of a kind of operation or call at a site. Times are in ticks, minus the monitor's own. */
 struct site_count {
     int64_t calls, completed, bytes;
     double total_ticks;    /* of operations that started here, from start to end */
-    uint64_t max_ticks;    /* of one of them, or of one call that is no operation */
+    uint64_t max_ticks;    /* of one of them, or inside one call that is no operation */
     uint64_t inside_ticks; /* inside MPI, in calls here */
     uint64_t wait_ticks;   /* in calls, here or elsewhere, that completed these operations */
-    double waited_ticks;   /* waiting for late ranks; NAN: unknown */
 };
 
 /* Notes where the thread's outermost call returns to. Each wrapper that the program calls, in any
@@ -37,8 +43,10 @@ struct site_count {
    site_enter(__builtin_return_address(0)). Inner calls count at the site of the outermost one. */
 static inline void site_enter(const void *return_address)
 {
-    if (inside.depth == 0)
+    if (are_sites_counted() && inside.depth == 0) {
         inside.return_address = return_address;
+        inside.callers = 0;
+    }
 }
 
 /* Returns the number of the site of the thread's call in progress, for this kind; OTHER_SITES if

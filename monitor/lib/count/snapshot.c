@@ -40,6 +40,10 @@ static void count_any_thread(struct snapshot *snapshot)
         (void)snapshot_count_calls(snapshot, OPERATION_OTHER_MPI, NO_COMMUNICATOR,
                                    now.calls - before->calls,
                                    now.inside_ticks - before->inside_ticks);
+    if (snapshot->sites != NULL) {
+        snapshot->sites[ANY_THREAD_SITE].calls += now.calls - before->calls;
+        snapshot->sites[ANY_THREAD_SITE].inside_ticks += now.inside_ticks - before->inside_ticks;
+    }
 }
 
 void snapshots_add_sizes(const struct sized_kind *which, const struct size_amounts *amounts)
@@ -62,6 +66,7 @@ bool snapshots_count_timeouts(void)
 static void update_monitored_classes(void)
 {
     unsigned classes = 0;
+    int callers = 1;
     for (int i = 0; i < active_count; i++) {
         const MPIX_Monitor *const asked = &active[i]->asked;
         if (!asked->profile)
@@ -73,11 +78,13 @@ static void update_monitored_classes(void)
         if (asked->sizes)
             classes |= 1u << SIZES;
         classes |= (unsigned)(asked->site != 0) << SITES;
+        callers = asked->site > callers ? asked->site : callers;
         classes |= (unsigned)(asked->peers != 0) << PEERS;
         classes |= (unsigned)(asked->depth != 0) << DEPTHS;
         if (asked->calls || asked->site || asked->depth)
             classes |= (1u << OPERATION_CLASSES) - 1;
     }
+    sites_set_callers(callers);
     __atomic_store_n(&monitored_classes, classes, __ATOMIC_RELAXED);
 }
 
@@ -86,6 +93,7 @@ static void free_memory(struct snapshot *snapshot)
     free(snapshot->late);
     free(snapshot->sizes.counts);
     free(snapshot->destinations.entries);
+    free(snapshot->sites);
     free(snapshot->communicators);
     free(snapshot);
 }
@@ -105,7 +113,9 @@ struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file)
     if (snapshot == NULL)
         return NULL;
     snapshot->communicators = calloc(COMMUNICATORS_MAX + 1, sizeof *snapshot->communicators);
-    if (snapshot->communicators == NULL ||
+    if (handle->profile && handle->site)
+        snapshot->sites = calloc(SITES_MAX, sizeof *snapshot->sites);
+    if (snapshot->communicators == NULL || (handle->profile && handle->site && !snapshot->sites) ||
         (handle->profile && handle->sizes && !make_tables(snapshot))) {
         free_memory(snapshot);
         return NULL;
@@ -115,7 +125,7 @@ struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file)
         snapshot->asked.large_bytes = MPIX_MONITOR_LARGE_BYTES;
     snapshot->handle = handle;
     snapshot->file = file;
-    if (file != NULL && handle->profile && handle->coll)
+    if (file != NULL && handle->profile && (handle->coll || handle->site))
         snapshot->late = calloc(1, sizeof *snapshot->late);
     const double timeout_ticks = handle->timeout_us * 1e3 / ticks_ns();
     snapshot->timeout_ticks =
@@ -146,6 +156,7 @@ void snapshots_begin_with(enum operation_kind kind, uint64_t ticks)
     for (int i = 0; i < active_count; i++) {
         active[i]->start_ticks = inside.left_ticks - ticks;
         (void)snapshot_count_calls(active[i], kind, NO_COMMUNICATOR, 1, ticks);
+        snapshot_count_site(active[i], kind, ticks);
     }
     monitor_unlock();
 }

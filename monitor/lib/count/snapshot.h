@@ -7,6 +7,7 @@
 #include "monitor/lib/count/communicators.h"
 #include "monitor/lib/count/kinds.h"
 #include "monitor/lib/count/services.h"
+#include "monitor/lib/count/sites.h"
 #include "monitor/lib/count/sizes.h"
 #include "monitor/lib/count/ticks.h"
 #include "monitor/lib/mpirtmon.h"
@@ -84,6 +85,7 @@ struct snapshot {
     struct late *late;                         /* NULL: no report, or no collectives in it */
     struct size_table sizes;                   /* empty if sizes aren't asked for */
     struct destination_table destinations;     /* empty if sizes aren't asked for */
+    struct site_count *sites;                  /* by number; NULL if sites aren't asked for */
     warning_cases cases;
 
     uint64_t end_ticks; /* set at the end */
@@ -118,6 +120,19 @@ static inline struct count *snapshot_count_calls(struct snapshot *snapshot,
     count->calls += calls;
     count->inside_ticks += ticks;
     return count;
+}
+
+/* Counts a call at its site, with its ticks. Needs the lock. */
+static inline void snapshot_count_site(struct snapshot *snapshot, enum operation_kind kind,
+                                       uint64_t ticks)
+{
+    if (__builtin_expect(snapshot->sites == NULL, 1))
+        return;
+    struct site_count *const site = &snapshot->sites[site_find(kind)];
+    site->calls++;
+    site->inside_ticks += ticks;
+    if (ticks > site->max_ticks)
+        site->max_ticks = ticks;
 }
 
 /* Adds amounts of such operations to the snapshots in which they count. Needs the lock. */

@@ -1,6 +1,7 @@
 #include "monitor/lib/count/windows.h"
 
-/* Operations of one kind on one target, of the same epoch and, if sizes are counted, size. */
+/* Operations of one kind and call site on one target, of the same epoch and, if sizes are counted,
+   size. */
 struct group {
     int window, target;
     struct operation first; /* the one that started first; all have its kind and epoch */
@@ -114,6 +115,7 @@ static bool joins(const struct group *group, int window, int target,
 {
     return group->window == window && group->target == target &&
            group->first.kind == operation->kind && group->first.epoch == operation->epoch &&
+           group->first.site == operation->site &&
            (group->first.size == operation->size || !are_sizes_counted());
 }
 

@@ -330,6 +330,21 @@ static void hand_down(const struct head *all, struct place *place)
         }
 }
 
+/* Divides the waiting of this rank in all calls among their sites, as it is in the kept calls. */
+static void divide(const struct late_item *item, const struct late_waiting *waiting)
+{
+    const struct late_series *const series = item->series;
+    double all_ns = 0.0;
+    for (int i = 0; i < series->kept; i++)
+        all_ns += waited_ns[i];
+    const double all_s = waiting->mean_ns * (double)series->calls * 1e-9;
+    for (int i = 0; i < series->kept; i++) {
+        double *const site_s = &item->site_waited_s[series->call[i].site];
+        *site_s =
+            (isnan(*site_s) ? 0.0 : *site_s) + (all_ns > 0.0 ? all_s * waited_ns[i] / all_ns : 0.0);
+    }
+}
+
 void late_compare(int count, const struct late_item items[], double tick_ns, MPI_Comm comm,
                   struct late_waiting waiting[])
 {
@@ -358,6 +373,8 @@ void late_compare(int count, const struct late_item items[], double tick_ns, MPI
             waiting[item] = synchronised(&comparison, &items[item], sum);
         else
             waiting[item] = rooted(&comparison, &items[item], sum);
+        if (waiting[item].is_known && items[item].site_waited_s != NULL)
+            divide(&items[item], &waiting[item]);
         item++;
     }
     const struct head end = {.key = INT64_MAX};

@@ -31,6 +31,7 @@ struct late_item {
     int processes;
     const struct late_series *series;
     enum late_wait wait;
+    double *site_waited_s; /* by number of a call site: gets this rank's waiting there; or NULL */
 };
 
 /* Mean over all calls of a series. */

@@ -68,6 +68,8 @@ static const char *const case_texts[] = {
         "operations count for '(other communicators)': there are too many communicators",
     [MPIX_MONITOR_WARNING_UNKEPT] =
         "collective calls have no waiting time: there are too many functions and communicators",
+    [MPIX_MONITOR_WARNING_SITES] =
+        "calls count for '(other sites)': there are too many places that call MPI",
     [MPIX_MONITOR_WARNING_UNSIZED] =
         "operations are in no row of kind sizes: there are too many sizes",
 };
@@ -147,11 +149,13 @@ static void write_request(struct bc_output *output, const struct snapshot *snaps
     char words[128] = "";
 #define ADD_WORD(Flag)                                                                             \
     if (asked->profile && asked->Flag)                                                             \
-        strcat(strcat(words, words[0] != '\0' ? "," : ""), #Flag);
+        (void)snprintf(words + strlen(words), sizeof words - strlen(words),                        \
+                       asked->Flag > 1 ? "%s" #Flag "=%d" : "%s" #Flag,                            \
+                       words[0] != '\0' ? "," : "", asked->Flag);
     MONITOR_FLAGS(ADD_WORD)
     MONITOR_DETAIL_FLAGS(ADD_WORD)
 #undef ADD_WORD
-        bc_output_meta(output, "monitored", "%s", words[0] != '\0' ? words : "NA");
+    bc_output_meta(output, "monitored", "%s", words[0] != '\0' ? words : "NA");
     bc_output_meta(output, "snapshot", "%lld", (long long)snapshot->serial);
     bc_output_meta(output, "snapshot_s", "%.9f", rows->seconds);
     bc_output_meta(output, "clock", "%s", ticks_clock());

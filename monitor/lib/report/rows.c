@@ -29,13 +29,19 @@ int rows_compare_identities(const void *first, const void *second)
         order = COMPARE(a->identity, b->identity);
     if (order == 0)
         order = COMPARE(a->operation, b->operation);
-    return order != 0 ? order : strcmp(a->row.operation, b->row.operation);
+    if (order == 0)
+        order = strcmp(a->row.operation, b->row.operation);
+    return order != 0 || a->kind == KIND_DEPTH ? order : strcmp(a->row.site, b->row.site);
 }
 
 int rows_compare_in_report(const void *first, const void *second)
 {
     const struct keyed_row *const a = first, *const b = second;
     int order = COMPARE(a->kind, b->kind);
+    if (order == 0 && a->kind == KIND_SITE) {
+        order = COMPARE(b->row.in_calls_s, a->row.in_calls_s);
+        return order != 0 ? order : strcmp(a->row.site, b->row.site);
+    }
     if (order == 0)
         order = COMPARE(a->order, b->order);
     if (order == 0)
@@ -85,7 +91,7 @@ static bool is_ambiguous(const struct communicator *communicator)
 /* Writes the name of a communicator, with the creating function if the name isn't clear. */
 static void write_name(char *text, size_t size, const struct communicator *communicator)
 {
-    const int made = (int)strlen(communicator->made);
+    const int made = (int)strnlen(communicator->made, sizeof communicator->made);
     const int room = (int)size - made - (int)sizeof " ()";
     if (communicator->is_ambiguous && room > 0)
         (void)snprintf(text, size, "%.*s (%.*s)", room, communicator->name, made,
@@ -339,6 +345,53 @@ static void add_sizes(struct source *source)
     }
 }
 
+static void add_site(struct source *source, int number)
+{
+    const struct site_count *const count = &source->snapshot->sites[number];
+    const enum operation_kind kind = site_kind(number);
+    const bool is_call = operation_traits[kind].class == CLASS_CALLS;
+    MPIX_Monitor_row *const row =
+        add_row(source, KIND_SITE, &no_communicator, kind,
+                number == OTHER_SITES ? "all" : operation_traits[kind].name);
+    if (row == NULL)
+        return;
+    struct keyed_row *const keyed = &source->rows->rows[source->rows->count - 1];
+    site_text(number, row->site);
+    keyed->order = number;
+    keyed->identity = hash(HASH_START, row->site, strlen(row->site));
+    row->calls = count->calls;
+    row->callers = count->calls > 0;
+    row->in_calls_s = row->slowest_s = (double)count->inside_ticks * source->tick_s;
+    row->slowest_rank = row->max_rank = row->rank;
+    row->max_us = (double)count->max_ticks * source->tick_s * 1e6;
+    if (is_call && number != OTHER_SITES)
+        return;
+    row->completed = count->completed;
+    row->bytes = count->bytes;
+    row->total_s = count->total_ticks * source->tick_s;
+    row->in_waits_s = (double)count->wait_ticks * source->tick_s;
+    rows_set_mean(row);
+}
+
+/* Adds the call sites, and the modules in which they are. */
+static void add_sites(struct source *source)
+{
+    for (int number = 0; number < sites_used(); number++)
+        if (source->snapshot->sites[number].calls > 0 ||
+            source->snapshot->sites[number].inside_ticks > 0)
+            add_site(source, number);
+    source->rows->cases[MPIX_MONITOR_WARNING_SITES] = source->snapshot->sites[OTHER_SITES].calls;
+    for (int module = 0; module < site_modules(); module++) {
+        const char *const path = site_module_path(module);
+        MPIX_Monitor_row *const row =
+            add_row(source, KIND_MODULE, &no_communicator, 0, site_module_name(module));
+        if (row == NULL)
+            return;
+        (void)snprintf(row->site, sizeof row->site, "%s", path);
+        row->callers = 1;
+    }
+}
+
 /* Adds the time inside MPI of all threads of this process. */
 static void add_total(struct source *source)
 {
@@ -389,6 +442,8 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
         add_sizes(&source);
     if (snapshot->asked.other)
         add_services(&source);
+    if (snapshot->sites != NULL)
+        add_sites(&source);
     if (snapshot->asked.calls)
         add_total(&source);
     if (rows->incomplete) {

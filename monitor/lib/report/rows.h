@@ -26,7 +26,7 @@ enum row_kind {
    operation names are equal. */
 struct keyed_row {
     enum row_kind kind;
-    int order;         /* of the communicator, see communicators.h */
+    int order;         /* of the communicator, see communicators.h; KIND_SITE: number of the site */
     uint64_t identity; /* of the communicator; 0 if the row has none */
     int operation;     /* in the order of reports, within the kind */
     MPIX_Monitor_row row;

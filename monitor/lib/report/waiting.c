@@ -31,7 +31,8 @@ static int by_key(const void *first, const void *second)
 }
 
 /* Lists the series of rooted collectives, or of those that synchronise. Returns their number. */
-static int list(const struct late *late, bool rooted, struct late_item items[LATE_SERIES_MAX])
+static int list(const struct late *late, bool rooted, double *site_waited_s,
+                struct late_item items[LATE_SERIES_MAX])
 {
     int count = 0;
     for (int i = 0; late != NULL && i < late->count; i++) {
@@ -42,6 +43,7 @@ static int list(const struct late *late, bool rooted, struct late_item items[LAT
                 .processes = communicators[series->communicator].processes,
                 .series = series,
                 .wait = wait_in(series),
+                .site_waited_s = site_waited_s,
             };
     }
     qsort(items, (size_t)count, sizeof *items, by_key);
@@ -76,14 +78,15 @@ static void set_waited(struct rows *rows, const struct late_series *series,
 
 /* Compares the ranks' calls in rooted collectives, or in those that synchronise. Returns for how
    many of this rank's calls the waiting is known. */
-static int64_t find_waiting(struct rows *rows, const struct late *late, bool rooted, MPI_Comm comm)
+static int64_t find_waiting(struct rows *rows, const struct late *late, bool rooted,
+                            double *site_waited_s, MPI_Comm comm)
 {
     int rank;
     int64_t calls = 0;
     struct late_item items[LATE_SERIES_MAX];
     struct late_waiting waiting[LATE_SERIES_MAX];
     BC_MPI(PMPI_Comm_rank(comm, &rank));
-    const int count = list(late, rooted, items);
+    const int count = list(late, rooted, site_waited_s, items);
     late_compare(count, items, ticks_ns(), comm, waiting);
     for (int i = 0; i < count; i++) {
         set_waited(rows, items[i].series, &waiting[i], rank);
@@ -103,22 +106,29 @@ static int64_t rooted_calls(const struct late *late)
 }
 
 /* Finds the waiting in rooted collectives, for which it compares the clocks. */
-static void find_rooted(struct rows *rows, const struct late *late, const struct bc_job *job,
-                        MPI_Comm comm)
+static void find_rooted(struct rows *rows, const struct late *late, double *site_waited_s,
+                        const struct bc_job *job, MPI_Comm comm)
 {
     rows->clock_comparisons = common_clock_compare(job);
     const double error_ns = common_clock_max_error_ns();
     BC_MPI(PMPI_Allreduce(&error_ns, &rows->clock_error_ns, 1, MPI_DOUBLE, MPI_MAX, comm));
-    const int64_t unknown = rooted_calls(late) - find_waiting(rows, late, true, comm);
+    const int64_t unknown =
+        rooted_calls(late) - find_waiting(rows, late, true, site_waited_s, comm);
     BC_MPI(PMPI_Allreduce(&unknown, &rows->unknown_rooted, 1, MPI_INT64_T, MPI_SUM, comm));
 }
 
 void rows_find_late(struct rows *rows, const struct snapshot *snapshot, const struct bc_job *job,
                     MPI_Comm comm)
 {
-    (void)find_waiting(rows, snapshot->late, false, comm);
+    static double site_waited_s[SITES_MAX];
+    for (int number = 0; number < SITES_MAX; number++)
+        site_waited_s[number] = NAN;
+    (void)find_waiting(rows, snapshot->late, false, site_waited_s, comm);
     if (job != NULL)
-        find_rooted(rows, snapshot->late, job, comm);
+        find_rooted(rows, snapshot->late, site_waited_s, job, comm);
+    for (int i = 0; i < rows->count; i++)
+        if (rows->rows[i].kind == KIND_SITE)
+            rows->rows[i].row.waited_s = site_waited_s[rows->rows[i].order];
     /* File calls are followed only together with the other calls. */
     for (int i = 0; !snapshot->asked.calls && i < rows->count; i++)
         rows->rows[i].row.waited_files_s = NAN;

@@ -18,6 +18,7 @@ enum { MANY = 64 }; /* requests that have room on the stack */
     {                                                                                              \
         if (!is_anything_monitored())                                                              \
             return next.Name arguments;                                                            \
+        site_enter(__builtin_return_address(0));                                                   \
         MPI_Request handles[most];                                                                 \
         MPI_Status own[most];                                                                      \
         int32_t taken[most];                                                                       \
@@ -60,6 +61,7 @@ COMPLETES(Testsome, MANY,
 INTERPOSED int MPI_Cancel(MPI_Request *request)
 {
     struct mpi_call call;
+    site_enter(__builtin_return_address(0));
     const bool entered = other_enter(&call);
     __atomic_store_n(&something_was_cancelled, true, __ATOMIC_RELAXED);
     return other_left(&call, entered, next.Cancel(request));
@@ -68,6 +70,7 @@ INTERPOSED int MPI_Cancel(MPI_Request *request)
 INTERPOSED int MPI_Request_free(MPI_Request *request)
 {
     struct mpi_call call;
+    site_enter(__builtin_return_address(0));
     const bool entered = other_enter(&call);
     request_forget(*request);
     return other_left(&call, entered, next.Request_free(request));
@@ -115,6 +118,7 @@ INTERPOSED int MPI_Start(MPI_Request *request)
     struct operation operation;
     if (!is_anything_monitored())
         return next.Start(request);
+    site_enter(__builtin_return_address(0));
     if (begin_start(*request, &operation)) {
         const int error = next.Start(request);
         return operation_posted(&operation, error, *request);
@@ -131,6 +135,7 @@ INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
     int begun = 0;
     if (!is_anything_monitored())
         return next.Startall(count, requests);
+    site_enter(__builtin_return_address(0));
     call_enter(&call, OPERATION_Startall);
     if (count > MANY)
         started = malloc((size_t)count * sizeof *started);

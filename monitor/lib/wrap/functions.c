@@ -192,11 +192,13 @@ static int free_communicator(enum operation_kind kind, int (*free_it)(MPI_Comm *
 
 INTERPOSED int MPI_Comm_free(MPI_Comm *comm)
 {
+    site_enter(__builtin_return_address(0));
     return free_communicator(OPERATION_Comm_free, next.Comm_free, comm);
 }
 
 INTERPOSED int MPI_Comm_disconnect(MPI_Comm *comm)
 {
+    site_enter(__builtin_return_address(0));
     return free_communicator(OPERATION_Comm_disconnect, next.Comm_disconnect, comm);
 }
 
@@ -253,6 +255,7 @@ INTERPOSED int MPI_Win_fence(int assertions, MPI_Win win)
 {
     if (!is_anything_monitored())
         return next.Win_fence(assertions, win);
+    site_enter(__builtin_return_address(0));
     struct closing closing = closing_begin(OPERATION_Win_fence, win);
     return closing_end(&closing, next.Win_fence(assertions, win));
 }
@@ -260,6 +263,7 @@ INTERPOSED int MPI_Win_fence(int assertions, MPI_Win win)
 INTERPOSED int MPI_Win_free(MPI_Win *win)
 {
     const MPI_Win freed = *win;
+    site_enter(__builtin_return_address(0));
     struct closing closing = closing_begin(OPERATION_Win_free, freed);
     const int error = closing_end(&closing, next.Win_free(win));
     if (error == MPI_SUCCESS)

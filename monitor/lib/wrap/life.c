@@ -9,6 +9,7 @@
 #include "monitor/lib/wrap/next.h"
 #include "monitor/lib/wrap/presence.h"
 
+#include <dlfcn.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -44,11 +45,14 @@ static uint64_t begin(void)
     return ticks_now();
 }
 
-static int initialised(enum operation_kind kind, int error, uint64_t entry_ticks)
+static int initialised(enum operation_kind kind, int error, uint64_t entry_ticks,
+                       const void *return_address)
 {
     const uint64_t exit_ticks = ticks_now();
-    if (error == MPI_SUCCESS && mpi_is_active() && environment_start())
-        snapshots_begin_with(kind, exit_ticks - entry_ticks);
+    if (error != MPI_SUCCESS || !mpi_is_active() || !environment_start())
+        return error;
+    site_enter(return_address);
+    snapshots_begin_with(kind, exit_ticks - entry_ticks);
     return error;
 }
 
@@ -93,17 +97,27 @@ __attribute__((destructor)) static void explain_missing_report(void)
     environment_note(reason);
 }
 
+/* Call sites are known by their addresses, which another module may have from now on. */
+INTERPOSED int dlclose(void *handle)
+{
+    int (*const close_it)(void *) = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+    const int error = close_it(handle);
+    site_modules_changed();
+    return error;
+}
+
 INTERPOSED int MPI_Init(int *argc, char ***argv)
 {
     const uint64_t entry_ticks = begin();
-    return initialised(OPERATION_Init, next.Init(argc, argv), entry_ticks);
+    return initialised(OPERATION_Init, next.Init(argc, argv), entry_ticks,
+                       __builtin_return_address(0));
 }
 
 INTERPOSED int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     const uint64_t entry_ticks = begin();
     return initialised(OPERATION_Init_thread, next.Init_thread(argc, argv, required, provided),
-                       entry_ticks);
+                       entry_ticks, __builtin_return_address(0));
 }
 
 /* Counts the time of MPI_Finalize until all ranks have called it. */
@@ -117,6 +131,7 @@ static void wait_for_all(void)
 
 INTERPOSED int MPI_Finalize(void)
 {
+    site_enter(__builtin_return_address(0));
     if (environment_runs())
         wait_for_all();
     environment_end();
@@ -134,6 +149,7 @@ INTERPOSED int MPI_Pcontrol(const int level, ...)
     struct mpi_call call;
     if (level == 1)
         environment_switch(true);
+    site_enter(__builtin_return_address(0));
     const bool entered = other_enter(&call);
     const int error = other_left(&call, entered, next.Pcontrol(level));
     if (level == 0)
@@ -147,6 +163,7 @@ INTERPOSED int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Sessi
     struct mpi_call call;
     refuse_other_library();
     saw_session = true;
+    site_enter(__builtin_return_address(0));
     const bool entered = other_enter(&call);
     return other_left(&call, entered, next.Session_init(info, handler, session));
 }

@@ -19,6 +19,7 @@
     {                                                                                              \
         if (!(monitored))                                                                          \
             return NEXT(Name) arguments;                                                           \
+        site_enter(__builtin_return_address(0));                                                   \
         before;                                                                                    \
         const int error = NEXT(Name) arguments;                                                    \
         after;                                                                                     \
@@ -41,6 +42,7 @@
 #define REMEMBERING(Name, parameters, arguments, enter, remember, leave)                           \
     INTERPOSED int FUNCTION(Name) parameters                                                       \
     {                                                                                              \
+        site_enter(__builtin_return_address(0));                                                   \
         enter;                                                                                     \
         const int error = NEXT(Name) arguments;                                                    \
         if (error == MPI_SUCCESS) {                                                                \
@@ -199,6 +201,7 @@ INTERPOSED int FUNCTION(Mrecv)(void *buf, COUNT count, MPI_Datatype datatype, MP
 {
     struct operation operation;
     MPI_Status own;
+    site_enter(__builtin_return_address(0));
     if (!begin_matched(&operation, OPERATION_Mrecv, *message))
         return NEXT(Mrecv)(buf, count, datatype, message, status);
     if (status == MPI_STATUS_IGNORE)
@@ -211,6 +214,7 @@ INTERPOSED int FUNCTION(Imrecv)(void *buf, COUNT count, MPI_Datatype datatype, M
                                 MPI_Request *request)
 {
     struct operation operation;
+    site_enter(__builtin_return_address(0));
     const bool monitored = begin_matched(&operation, OPERATION_Imrecv, *message);
     const int error = NEXT(Imrecv)(buf, count, datatype, message, request);
     return monitored ? operation_posted(&operation, error, *request) : error;

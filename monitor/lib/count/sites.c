@@ -1,0 +1,234 @@
+#include "monitor/lib/count/sites.h"
+
+#include "monitor/lib/count/handles.h"
+
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <unwind.h>
+
+enum { PLACES_BITS = 13, MODULES_MAX = 256, UNKNOWN_MODULE = -1, NAME_SIZE = 64 };
+
+_Static_assert(SITES_MAX <= 3 << (PLACES_BITS - 2), "the table has room for them all");
+
+/* Address in the file of a module. */
+struct place {
+    int32_t module;
+    uint64_t offset;
+};
+
+static struct site {
+    enum operation_kind kind;
+    int callers;
+    struct place place[MPIX_MONITOR_CALLERS_MAX]; /* the innermost first */
+} sites[SITES_MAX] = {[ANY_THREAD_SITE] = {.kind = OPERATION_OTHER_MPI}};
+static int used = SITES_FIRST;
+
+/* Numbers of sites by kind and addresses. */
+static struct number {
+    uint64_t key; /* 0: the place is empty */
+    int site;
+    bool is_known;
+} numbers[1 << PLACES_BITS];
+static int numbers_used;
+
+static struct module {
+    char path[SITE_TEXT];
+    char name[NAME_SIZE];
+} modules[MODULES_MAX];
+static int modules_used;
+
+static int callers_asked = 1;
+static bool modules_have_changed; /* atomic: since the numbers were found */
+static bool numbers_were_cleared;
+
+/* ---- modules --------------------------------------------------------------------------------- */
+
+struct search {
+    uintptr_t address;
+    uint64_t offset;
+    char path[4096];
+};
+
+static bool has_segment_at(const struct dl_phdr_info *info, uintptr_t address)
+{
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *const segment = &info->dlpi_phdr[i];
+        const uintptr_t start = info->dlpi_addr + segment->p_vaddr;
+        if (segment->p_type == PT_LOAD && address >= start && address < start + segment->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+static int search_module(struct dl_phdr_info *info, size_t size, void *data)
+{
+    struct search *const search = data;
+    (void)size;
+    if (!has_segment_at(info, search->address))
+        return 0;
+    search->offset = search->address - info->dlpi_addr;
+    (void)snprintf(search->path, sizeof search->path, "%s", info->dlpi_name);
+    return 1;
+}
+
+/* Completes the path of a module: that of the program is empty, others may be relative. */
+static void complete_path(char *path, size_t size)
+{
+    char found[4096];
+    if (path[0] == '\0') {
+        const ssize_t length = readlink("/proc/self/exe", path, size - 1);
+        path[length > 0 ? length : 0] = '\0';
+    } else if (path[0] != '/' && realpath(path, found) != NULL) {
+        (void)snprintf(path, size, "%s", found);
+    }
+}
+
+static int module_of(const char *path)
+{
+    int module = 0;
+    while (module < modules_used && strcmp(modules[module].path, path) != 0)
+        module++;
+    if (module == MODULES_MAX || strlen(path) >= sizeof modules[module].path)
+        return UNKNOWN_MODULE;
+    if (module == modules_used) {
+        const char *const slash = strrchr(path, '/');
+        strcpy(modules[module].path, path);
+        (void)snprintf(modules[module].name, sizeof modules[module].name, "%.63s",
+                       slash != NULL ? slash + 1 : path);
+        modules_used++;
+    }
+    return module;
+}
+
+/* Returns the place of the call that returns to an address: its last byte. */
+static struct place place_of(const void *return_address)
+{
+    struct search search = {.address = (uintptr_t)return_address - 1};
+    if (dl_iterate_phdr(search_module, &search) == 0)
+        return (struct place){.module = UNKNOWN_MODULE};
+    complete_path(search.path, sizeof search.path);
+    const int module = module_of(search.path);
+    return (struct place){module, module == UNKNOWN_MODULE ? 0 : search.offset};
+}
+
+/* ---- callers --------------------------------------------------------------------------------- */
+
+enum { MONITOR_FRAMES_MAX = 64 }; /* between this file and the program */
+
+struct walk {
+    const void *address[MPIX_MONITOR_CALLERS_MAX];
+    int callers, wanted, frames;
+};
+
+static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *data)
+{
+    struct walk *const walk = data;
+    const void *const address = (const void *)_Unwind_GetIP(context);
+    if (walk->callers == 0 && address != inside.return_address)
+        return ++walk->frames < MONITOR_FRAMES_MAX ? _URC_NO_REASON : _URC_END_OF_STACK;
+    if (address != NULL)
+        walk->address[walk->callers++] = address;
+    return address != NULL && walk->callers < walk->wanted ? _URC_NO_REASON : _URC_END_OF_STACK;
+}
+
+/* Finds the callers of the thread's outermost call, once per call. The unwinding tables of the
+   modules describe their frames, so the program needs no frame pointers. */
+static void find_callers(void)
+{
+    struct walk walk = {.wanted = callers_asked};
+    if (walk.wanted > 1)
+        (void)_Unwind_Backtrace(step, &walk);
+    if (walk.callers == 0)
+        walk.address[walk.callers++] = inside.return_address;
+    for (int i = 1; i < walk.callers; i++)
+        inside.outer_callers[i - 1] = walk.address[i];
+    inside.callers = (uint8_t)walk.callers;
+}
+
+/* ---- sites ----------------------------------------------------------------------------------- */
+
+static bool are_equal(const struct site *a, const struct site *b)
+{
+    bool equal = a->kind == b->kind && a->callers == b->callers;
+    for (int i = 0; equal && i < a->callers; i++)
+        equal =
+            a->place[i].module == b->place[i].module && a->place[i].offset == b->place[i].offset;
+    return equal;
+}
+
+/* Returns the number of a site whose addresses are new. */
+static int enter(enum operation_kind kind)
+{
+    struct site site = {.kind = kind, .callers = inside.callers};
+    site.place[0] = place_of(inside.return_address);
+    for (int i = 1; i < site.callers; i++)
+        site.place[i] = place_of(inside.outer_callers[i - 1]);
+    int number = numbers_were_cleared ? SITES_FIRST : used;
+    while (number < used && !are_equal(&sites[number], &site))
+        number++;
+    if (number == SITES_MAX)
+        return OTHER_SITES;
+    if (number == used)
+        sites[used++] = site;
+    return number;
+}
+
+static void forget_addresses(void)
+{
+    __atomic_store_n(&modules_have_changed, false, __ATOMIC_RELAXED);
+    memset(numbers, 0, sizeof numbers);
+    numbers_used = 0;
+    numbers_were_cleared = true;
+}
+
+uint16_t site_find(enum operation_kind kind)
+{
+    if (inside.callers > 0 && inside.site_kind == kind)
+        return inside.site;
+    if (inside.callers == 0)
+        find_callers();
+    if (__builtin_expect(__atomic_load_n(&modules_have_changed, __ATOMIC_RELAXED), 0))
+        forget_addresses();
+    uint64_t key = (uint64_t)(uintptr_t)inside.return_address << 8 | kind;
+    for (int i = 1; i < inside.callers; i++)
+        key = hash(key, &inside.outer_callers[i - 1], sizeof *inside.outer_callers);
+    struct number *const number =
+        table_add(numbers, sizeof *number, PLACES_BITS, &numbers_used, key + 1);
+    if (number != NULL && !number->is_known) {
+        number->site = enter(kind);
+        number->is_known = true;
+    }
+    inside.site_kind = (uint8_t)kind;
+    inside.site = (uint16_t)(number != NULL ? number->site : OTHER_SITES);
+    return inside.site;
+}
+
+void sites_set_callers(int callers) { callers_asked = callers; }
+
+void site_modules_changed(void) { __atomic_store_n(&modules_have_changed, true, __ATOMIC_RELAXED); }
+
+/* ---- reports --------------------------------------------------------------------------------- */
+
+enum operation_kind site_kind(int number) { return sites[number].kind; }
+
+void site_text(int number, char text[SITE_TEXT])
+{
+    const struct site *const site = &sites[number];
+    int length = 0;
+    (void)snprintf(text, SITE_TEXT, "%s", number == OTHER_SITES ? "(other sites)" : "NA");
+    for (int i = 0; i < site->callers; i++) {
+        const struct place *const place = &site->place[i];
+        const char *const behind = i > 0 ? " < " : "";
+        length += place->module == UNKNOWN_MODULE
+                      ? snprintf(text + length, (size_t)(SITE_TEXT - length), "%sunknown", behind)
+                      : snprintf(text + length, (size_t)(SITE_TEXT - length), "%s%s+0x%llx", behind,
+                                 modules[place->module].name, (unsigned long long)place->offset);
+    }
+}
+
+int sites_used(void) { return used; }
+int site_modules(void) { return modules_used; }
+const char *site_module_name(int module) { return modules[module].name; }
+const char *site_module_path(int module) { return modules[module].path; }
