@@ -78,6 +78,22 @@ static bool take_sizes(struct pingpong_limits *limits, struct bc_error *error)
     return true;
 }
 
+/* With --sizes, leaves out the patterns that don't move data in one piece. */
+static bool take_patterns(struct pingpong_parameters *p, struct bc_error *error)
+{
+    for (int i = 0; i < PINGPONG_PATTERNS; i++) {
+        if (pingpong_patterns[i].sweep == PINGPONG_CONTIGUOUS || !p->patterns.chosen[i])
+            continue;
+        if (strcmp(p->patterns.text, pingpong_default_parameters.patterns.text) != 0)
+            return bc_error_set(error,
+                                "--sizes: %s isn't in one piece: use --max-ndata, or patterns "
+                                "such as put and MPI Send",
+                                pingpong_patterns[i].name);
+        p->patterns.chosen[i] = false;
+    }
+    return true;
+}
+
 bool pingpong_parameters_complete(void *state, struct bc_error *error)
 {
     struct pingpong_parameters *const p = state;
@@ -87,7 +103,7 @@ bool pingpong_parameters_complete(void *state, struct bc_error *error)
         !is_power_of_two("max-stride", limits->max_stride, error) ||
         !is_power_of_two("max-blocks", limits->max_blocks, error))
         return false;
-    if (limits->sizes.count > 0 && !take_sizes(limits, error))
+    if (limits->sizes.count > 0 && (!take_sizes(limits, error) || !take_patterns(p, error)))
         return false;
     if (limits->max_ndata == 0)
         limits->max_ndata = p->full ? INT64_C(4) << 20 : INT64_C(256) << 10;
@@ -142,27 +158,6 @@ double pingpong_needed_bytes(const struct pingpong_parameters *p,
     for (int i = 0; exact && pingpong_shape_at(PINGPONG_CONTIGUOUS, limits, i, &shape); i++)
         values += pingpong_ndata(&shape);
     return buffers * (double)sizeof(double) * (double)values;
-}
-
-/* With --sizes, leaves out the patterns that don't move data in one piece. */
-static bool fit_sizes(struct pingpong_parameters *p, const struct bc_run *run,
-                      struct bc_error *error)
-{
-    if (p->limits.sizes.count == 0)
-        return true;
-    if (bc_option_given(&run->options, "min-ndata") || bc_option_given(&run->options, "max-ndata"))
-        return bc_error_set(error, "--sizes replaces --min-ndata and --max-ndata: use one of them");
-    for (int i = 0; i < PINGPONG_PATTERNS; i++) {
-        if (pingpong_patterns[i].sweep == PINGPONG_CONTIGUOUS || !p->patterns.chosen[i])
-            continue;
-        if (bc_option_given(&run->options, "patterns"))
-            return bc_error_set(error,
-                                "--sizes: %s isn't in one piece: use --max-ndata, or patterns "
-                                "such as put and MPI Send",
-                                pingpong_patterns[i].name);
-        p->patterns.chosen[i] = false;
-    }
-    return true;
 }
 
 /* Lowers max_ndata until the coarrays fit into memory, unless it or --sizes was given. */
@@ -224,7 +219,10 @@ bool pingpong_parameters_fit(void *state, struct bc_run *run, struct bc_error *e
     /* In the complete sweep each row has its full time. */
     if (p->full)
         run->budget_s = INFINITY;
-    if (!fit_sizes(p, run, error) || !fit_memory(p, run, error))
+    if (p->limits.sizes.count > 0 && (bc_option_given(&run->options, "min-ndata") ||
+                                      bc_option_given(&run->options, "max-ndata")))
+        return bc_error_set(error, "--sizes replaces --min-ndata and --max-ndata: use one of them");
+    if (!fit_memory(p, run, error))
         return false;
     const int64_t thinned = run->job.shares_processors ? SHARED_MAX_BLOCKS : THINNED_MAX_BLOCKS;
     const bool limited = !p->full && p->limits.max_ndata > thinned;
