@@ -255,6 +255,7 @@ static void open_checkup(struct checkup *checkup, struct bc_run *run, struct bc_
     BC_MPI(MPI_Query_thread(&level));
     checkup_add_fact(facts, "thread_level", "", "MPI_Query_thread", "%s",
                      bc_thread_level_name(level));
+    checkup_add_gpu_claims(facts);
     checkup_add_neighbour_facts(facts, job);
     if (job->node_rank == 0)
         checkup_add_node_facts(facts);

@@ -23,7 +23,11 @@ void checkup_add_fact(struct bc_text *facts, const char *name, const char *unit,
    it may be called before MPI_Init. Local. */
 void checkup_add_process_facts(struct bc_text *facts);
 
-/* Appends the facts of this node: clock source, governor, network interfaces, adapters. Local. */
+/* Appends the MPI library's claims to support buffers on GPUs. Call it after MPI_Init. Local. */
+void checkup_add_gpu_claims(struct bc_text *facts);
+
+/* Appends the facts of this node: clock source, governor, network interfaces, adapters, GPUs.
+   Local. */
 void checkup_add_node_facts(struct bc_text *facts);
 
 /* Appends the outcome of reading the memory of the node's next rank (process_vm_readv): "ok",

@@ -63,6 +63,15 @@ static bool exists(const char *folder, const char *file)
     return access(path, F_OK) == 0;
 }
 
+static void add_driver(struct bc_text *facts, const char *prefix, const char *folder)
+{
+    char name[NAME_SIZE], link[PATH_MAX], driver[PATH_MAX];
+    print(name, sizeof name, "%s.driver", prefix);
+    print(link, sizeof link, "%s/device/driver", folder);
+    if (realpath(link, driver) != NULL)
+        checkup_add_fact(facts, name, "", link, "%s", strrchr(driver, '/') + 1);
+}
+
 /* Adds the facts of an interface. One that has a device is physical, also in a virtual machine. */
 static void add_interface(struct bc_text *facts, const char *parent, const char *name)
 {
@@ -82,11 +91,7 @@ static void add_interface(struct bc_text *facts, const char *parent, const char 
     add_file(facts, prefix, "mtu", "B", folder, "mtu");
     add_file(facts, prefix, "rate", "Mbit/s", folder, "speed");
     add_file(facts, prefix, "numa_node", "", folder, "device/numa_node");
-    print(whole, sizeof whole, "%s.driver", prefix);
-    char link[PATH_MAX], driver[PATH_MAX];
-    print(link, sizeof link, "%s/device/driver", folder);
-    if (realpath(link, driver) != NULL)
-        checkup_add_fact(facts, whole, "", link, "%s", strrchr(driver, '/') + 1);
+    add_driver(facts, prefix, folder);
 }
 
 /* The ones at the beginning of a netmask. */
@@ -117,17 +122,52 @@ static void add_addresses(struct bc_text *facts)
     freeifaddrs(list);
 }
 
-/* ---- InfiniBand and RoCE adapters ------------------------------------------------------------ */
+/* ---- adapters: InfiniBand, Omni-Path, RoCE, EFA -----------------------------------------------
+ */
+
+/* Adds the facts of an adapter's port. Those of the first one have the adapter's name, others
+   ADAPTER:PORT, as UCX names them. */
+static void add_port(struct bc_text *facts, const char *parent, const char *port)
+{
+    char folder[PATH_MAX], prefix[NAME_SIZE];
+    const int length = (int)(strlen(parent) - strlen("/ports"));
+    print(folder, sizeof folder, "%.*s", length, parent);
+    print(prefix, sizeof prefix, "adapter.%s%s%s", strrchr(folder, '/') + 1,
+          strcmp(port, "1") == 0 ? "" : ":", strcmp(port, "1") == 0 ? "" : port);
+    add_file(facts, prefix, "numa_node", "", folder, "device/numa_node");
+    add_driver(facts, prefix, folder);
+    print(folder, sizeof folder, "%s/%s", parent, port);
+    add_file(facts, prefix, "state", "", folder, "state");
+    add_file(facts, prefix, "rate", "", folder, "rate");
+    add_file(facts, prefix, "link_layer", "", folder, "link_layer");
+}
 
 static void add_adapter(struct bc_text *facts, const char *parent, const char *name)
 {
-    char folder[PATH_MAX], prefix[NAME_SIZE];
-    print(folder, sizeof folder, "%s/%s", parent, name);
-    print(prefix, sizeof prefix, "adapter.%s", name);
-    add_file(facts, prefix, "state", "", folder, "ports/1/state");
-    add_file(facts, prefix, "rate", "", folder, "ports/1/rate");
-    add_file(facts, prefix, "link_layer", "", folder, "ports/1/link_layer");
-    add_file(facts, prefix, "numa_node", "", folder, "device/numa_node");
+    char ports[PATH_MAX];
+    print(ports, sizeof ports, "%s/%s/ports", parent, name);
+    visit_entries(ports, facts, add_port);
+}
+
+/* ---- GPUs ------------------------------------------------------------------------------------ */
+
+/* Adds the vendor of a GPU, named by its PCI address: 0x10de is NVIDIA, 0x1002 AMD. */
+static void add_gpu(struct bc_text *facts, const char *parent, const char *name)
+{
+    char folder[PATH_MAX], device[PATH_MAX], prefix[NAME_SIZE];
+    print(folder, sizeof folder, "%s/%s/device", parent, name);
+    if (strncmp(name, "renderD", 7) != 0 || realpath(folder, device) == NULL)
+        return;
+    print(prefix, sizeof prefix, "gpu.%s", strrchr(device, '/') + 1);
+    add_file(facts, prefix, "vendor", "", folder, "vendor");
+}
+
+/* Adds a GPU of NVIDIA's driver, which needs no drm. */
+static void add_nvidia_gpu(struct bc_text *facts, const char *parent, const char *name)
+{
+    char prefix[NAME_SIZE];
+    print(prefix, sizeof prefix, "gpu.%s.vendor", name);
+    checkup_add_fact(facts, prefix, "", parent, "0x10de");
 }
 
 /* ---- processors ------------------------------------------------------------------------------ */
@@ -161,4 +201,6 @@ void checkup_add_node_facts(struct bc_text *facts)
     visit_entries("/sys/class/net", facts, add_interface);
     add_addresses(facts);
     visit_entries("/sys/class/infiniband", facts, add_adapter);
+    visit_entries("/sys/class/drm", facts, add_gpu);
+    visit_entries("/proc/driver/nvidia/gpus", facts, add_nvidia_gpu);
 }

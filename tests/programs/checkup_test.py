@@ -265,8 +265,7 @@ class System(CheckupCase):
 TESTBED = os.path.join(Case.source, "tests", "machine", "testbed", "testbed.sh")
 
 
-@unittest.skipUnless(can("sh", TESTBED, "check"), "no testbed can be had here")
-class BetweenNodes(CheckupCase):
+class TestbedCase(CheckupCase):
     """Two hosts: network namespaces joined by a wire."""
 
     def make_testbed(self, *changes):
@@ -279,16 +278,40 @@ class BetweenNodes(CheckupCase):
             assert call(["sh", TESTBED, "exec", name, "2", *change.split()]).returncode == 0
         return f"--launcher=sh {TESTBED} run -q --in {name} --ranks {{ranks}} --"
 
-    def test_slow_wire(self):
-        """Of an interface with a device, which veth has none of."""
-        script = self.folder / "physical"
-        script.write_text("#!/bin/sh\nset -e\nmount -t tmpfs tmpfs /sys/class\ncd /sys/class\n"
-                          "mkdir -p net wire/device\nln -s ../wire net/wire\n"  # UCX wants a link
-                          'echo up > wire/operstate\necho 9000 > wire/mtu\necho 10000 > wire/speed\nexec "$@"\n',
-                          encoding="ascii")
+    def with_files(self, *commands):
+        """A wrapper of ranks whose /sys/class has these files and an interface with a device, which veth lacks."""
+        script = self.folder / "files"
+        script.write_text("\n".join([
+            "#!/bin/sh", "set -e", "mount -t tmpfs tmpfs /sys/class", "cd /sys/class", "mkdir -p net wire/device",
+            "ln -s ../wire net/wire",  # UCX wants a link
+            "echo up > wire/operstate", "echo 9000 > wire/mtu", "echo 10000 > wire/speed", *commands, 'exec "$@"', ""]),
+            encoding="ascii")
         script.chmod(0o755)
-        self.assertEqual(1, self.checkup(FACTS_ONLY, self.make_testbed() + f" unshare --mount {script}"))
+        return f" unshare --mount {script}"
+
+@unittest.skipUnless(can("sh", TESTBED, "check"), "no testbed can be had here")
+class BetweenNodes(TestbedCase):
+    def test_slow_wire(self):
+        self.assertEqual(1, self.checkup(FACTS_ONLY, self.make_testbed() + self.with_files()))
         self.assert_only("Between nodes", r"^[0-9]+ MB/s on a 10 Gbit/s link \(wire\)$")
+
+    @each("name, driver, layer, expected", [
+        ("mlx5_0", "mlx5_core", "InfiniBand", "mlx5_0 (InfiniBand, 100 Gbit/s)"),
+        ("mlx5_0", "mlx5_core", "Ethernet", "mlx5_0 (RoCE, 100 Gbit/s)"),
+        ("rdmap0s6", "efa", "Unknown", "rdmap0s6 (EFA, 100 Gbit/s)"),
+        ("hfi1_0", "hfi1", "InfiniBand", "hfi1_0 (Omni-Path, 100 Gbit/s)"),
+        ("", "cxi_ss1", "", "wire (Slingshot, 200 Gbit/s)")])
+    def test_tcp_beside_an_adapter(self, name, driver, layer, expected):
+        """RoCE, which may not be set up, is no finding as long as no experiment shows a gain."""
+        adapter = f"infiniband/{name}" if name else "wire"
+        files = [f"mkdir -p drivers/{driver} {adapter}/device {adapter}/ports/1",
+                 f"ln -s /sys/class/drivers/{driver} {adapter}/device/driver", "echo 200000 > wire/speed"]
+        if name:
+            files += [f"echo '4: ACTIVE' > {adapter}/ports/1/state", f"echo {layer} > {adapter}/ports/1/link_layer",
+                      f"echo '100 Gb/sec (4X EDR)' > {adapter}/ports/1/rate", "echo 10000 > wire/speed"]
+        self.checkup(FACTS_ONLY, self.make_testbed() + self.with_files(*files))
+        found = [finding["found"] for finding in self.findings.get("Between nodes", [])]
+        self.assertIn(f"messages use tcp, not {expected}", self.unknown if layer == "Ethernet" else found)
 
     def test_virtual_wire(self):
         """The rate of a virtual interface may not be the wire's."""
@@ -300,6 +323,33 @@ class BetweenNodes(CheckupCase):
         self.assertEqual(["Between nodes"], list(self.findings))
         self.assertIn("the MTU of wire differs: 1400 and 9000",
                       [finding["found"] for finding in self.findings["Between nodes"]])
+
+
+@unittest.skipUnless(can("sh", TESTBED, "check"), "no testbed can be had here")
+class UnusedLink(TestbedCase):
+    def test_two_wires(self):
+        """Messages use one of two wires unless a variable is set. Measures, like Variables."""
+        testbed = self.make_testbed()
+        hosts = [f"commcost-c{os.getpid()}-{number}" for number in (1, 2)]
+        commands = [f"link add wire2 netns {hosts[0]} type veth peer name wire2 netns {hosts[1]}"]
+        for number, host in enumerate(hosts):
+            commands += [f"-n {host} address add 198.18.1.{number + 1}/30 dev wire2",
+                         f"-n {host} link set wire2 mtu 9000 up"]
+        for command in commands:
+            assert call(["ip", *command.split()]).returncode == 0
+        for host in hosts:
+            assert call(f"tc -n {host} qdisc add dev wire2 root tbf rate 1gbit burst 16kb latency 50ms".split()
+                        ).returncode == 0
+        script = self.folder / "one_rail"
+        script.write_text('#!/bin/sh\nunset UCX_NET_DEVICES\n'
+                          'UCX_MAX_RNDV_RAILS=${UCX_MAX_RNDV_RAILS:-1} exec "$@"\n', encoding="ascii")
+        script.chmod(0o755)
+        self.checkup("--seconds=3m", f"{testbed} {script}")
+        found = [finding for finding in self.findings.get("Between nodes", []) if finding["gain"]]
+        if not found and "messages may not use all of 2 links of 10 Gbit/s" in self.unknown:
+            self.skipTest("not judged: this machine is too busy for the experiment")
+        self.assertEqual([("messages don't use all of 2 links of 10 Gbit/s", "export UCX_MAX_RNDV_RAILS=2")],
+                         [(finding["found"], finding["remedy"]) for finding in found])
 
 
 @unittest.skipUnless(can("sh", TESTBED, "check"), "no testbed can be had here")

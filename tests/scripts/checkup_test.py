@@ -106,7 +106,7 @@ class Reports(Case):
         rank = {"host": ["n1"], "mpi_library": ["MPICH"], "adapter.mlx5_0.rate": ["100 Gb/sec"],
                 "adapter.mlx5_0.state": ["4: ACTIVE"],
                 "interface.ib0.rate": ["100000"], "interface.ib0.kind": ["physical"]}  # IP over InfiniBand
-        tcp = ["messages use tcp, not mlx5_0 (100 Gbit/s) (UCX_TLS=tcp)"]
+        tcp = ["messages use tcp, not mlx5_0 (InfiniBand, 100 Gbit/s) (UCX_TLS=tcp)"]
         for names, state, expected in ((("tcp",), "4: ACTIVE", tcp), (("rc", "tcp"), "4: ACTIVE", []),
                                        (("tcp",), "1: DOWN", []), ((), "4: ACTIVE", [])):
             ranks = [Rank(number, {**rank, "node": [str(number)]}) for number in (0, 1)]
@@ -193,7 +193,7 @@ class Checks(Case):
         """Ranks that the library doesn't report to share memory are on one node if their host booted once. Addresses
         are equal then, and no finding."""
         ranks = [{"host": ["n1"], "node": [str(number)], "kernel.boot_id": [boot],
-                  "interface.eth0.address": [f"10.0.0.{boot == 'a'}/24"]} for number, boot in enumerate(boots)]
+                  "interface.eth0.address": ["10.0.0.1/24" if boot == "a" else f"10.0.0.{number + 2}/24"]} for number, boot in enumerate(boots)]
         job = self.facts(*ranks)._replace(environment=environment)
         self.assertEqual(len(set(boots)), len(job.facts.nodes))
         self.assertEqual(expected, [finding.status for finding in checkup.found_by_checks(job)])
@@ -244,6 +244,23 @@ class Checks(Case):
         for rank in (ranks[0], ranks[int(node)]):
             rank.update({"adapter.mlx5_0.rate": ["100 Gb/sec (4X EDR)"], "adapter.mlx5_0.state": [state]})
         self.assertEqual(rate, max(link.mbit for link in checks.links(self.facts(*ranks))))
+
+    @each("engine, names, more, environment, expected", [
+        ("ucx", ("tcp",), {}, {}, ["export UCX_MAX_RNDV_RAILS=2"]),
+        ("ob1", ("tcp",), {}, {}, ["export OMPI_MCA_btl_tcp_if_include=eth0,eth1"]),
+        ("ucx", ("tcp",), {}, {"UCX_NET_DEVICES": "eth0"}, ["unset UCX_NET_DEVICES"]),
+        ("ucx", ("tcp",), {"interface.eth1.rate": ["1000"]}, {}, []),
+        ("ucx", ("tcp",), {"interface.eth1.address": ["10.2.0.9/24"]}, {}, []),  # of both nodes
+        ("ucx", ("rc",), {}, {}, []), ("", (), {}, {}, []),
+        ("ucx", ("rc",), {f"adapter.mlx5_0{port}.{name}": [value] for port in ("", ":2") for name, value in
+                          (("rate", "100 Gb/sec"), ("state", "4: ACTIVE"))}, {}, ["export UCX_MAX_RNDV_RAILS=2"])])
+    def test_unused_links(self, engine, names, more, environment, expected):
+        """Links of equal rate, of the kind that messages use, by which the nodes reach each other."""
+        ranks = [{"host": [host], "interface.eth0.address": [f"10.0.0.{host}/24"], "interface.eth0.rate": ["10000"],
+                  "interface.eth1.address": [f"10.1.0.{host}/24"], "interface.eth1.rate": ["10000"], **more}
+                 for host in "12"]
+        job = self.facts(*ranks)._replace(transports=Transports(engine, names), environment=environment)
+        self.assertEqual(expected, [remedy.text for finding in checks.unused_links(job) for remedy in finding.remedies])
 
     def test_values_that_explain_changes(self):
         """Of all ranks, those of checks first; not those that differ between any two jobs."""

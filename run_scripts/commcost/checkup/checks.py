@@ -20,6 +20,7 @@ class Remedy(typing.NamedTuple):
     text: str            # for people: words of a command, or a sentence
     unset: tuple = ()
     words: tuple = ()    # of the launcher
+    variables: tuple = ()  # pairs of name and value
     untried: str = ""    # the reason why it can't be tried here
 
 
@@ -318,13 +319,13 @@ def between_nodes(job):
     yield from different_mtu(job)
     yield from equal_addresses(job)
     yield from tcp_beside_adapter(job)
-    found = links(job)
+    yield from unused_links(job)
+    found = [link for link in links(job) if link.adapter != ROCE]  # whose interface is a link as well
     if not found or "network_bandwidth" not in job.facts.measured:
         return
     link = max(found, key=lambda link: link.mbit)
-    is_tcp = set(job.transports.names) - transports.SHARED_MEMORY <= transports.TCP
     measured, _ = job.facts.measured["network_bandwidth"]
-    least = LEAST_SHARE * (min(link.mbit, TCP_MBIT) if is_tcp else link.mbit)
+    least = LEAST_SHARE * (min(link.mbit, TCP_MBIT) if uses_tcp(job) else link.mbit)
     if (measured.high or measured.value) * 1.048576 * 8 < least:
         yield Finding("Between nodes", PROBLEM if link.is_physical else UNKNOWN,
                       f"{measured.value:.0f} MB/s on a {link.mbit / 1000:g} Gbit/s link ({link.name})",
@@ -332,12 +333,17 @@ def between_nodes(job):
                                                    untried="needs a server there"),))
 
 
+def uses_tcp(job):
+    """True unless the library reports another transport between nodes."""
+    return set(job.transports.names) - transports.SHARED_MEMORY <= transports.TCP
+
+
 class Link(typing.NamedTuple):
     """A link in use that all nodes have."""
 
     name: str
-    mbit: int         # Mbit/s, the slowest node's
-    is_adapter: bool  # InfiniBand
+    mbit: int     # Mbit/s, the slowest node's
+    adapter: str  # its kind; "" for an interface
     is_physical: bool
 
 
@@ -347,39 +353,89 @@ def links(job):
     for rank, match, value in job.facts.named(r"((interface|adapter)\.(.+))\.rate"):
         number = re.match(r"\d+", value)
         mbit = int(number.group()) * (1000 if "Gb" in value else 1) if number else 0
-        prefix, is_adapter = match.group(1), match.group(2) == "adapter"
-        kind, driver = rank.text(prefix + ".kind"), rank.text(prefix + ".driver")
-        is_used = is_active(rank, prefix) if is_adapter else is_up(rank, prefix) and kind not in ("loopback", "bridge")
-        if mbit > 0 and is_used:
-            found.setdefault(prefix, []).append((mbit, is_adapter or kind in ("physical", "bond") and
-                                                 driver not in VIRTUAL_DRIVERS))
-    return [Link(prefix.partition(".")[2], min(mbit for mbit, _ in ranks), prefix.startswith("adapter."),
-                 all(is_physical for _, is_physical in ranks))
+        prefix = match.group(1)
+        kind, driver = (rank.text(f"{prefix}.{name}") for name in ("kind", "driver"))
+        if mbit > 0 and is_up(rank, prefix) and kind not in ("loopback", "bridge"):
+            is_physical = not kind or kind in ("physical", "bond") and driver not in VIRTUAL_DRIVERS
+            found.setdefault(prefix, []).append((mbit, adapter_of(rank, prefix), is_physical))
+    return [Link(prefix.partition(".")[2], min(mbit for mbit, _, _ in ranks), ranks[0][1],
+                 all(is_physical for _, _, is_physical in ranks))
             for prefix, ranks in found.items() if len(ranks) == len(job.facts.nodes)]
 
 
+INFINIBAND, OMNI_PATH, ROCE, EFA, SLINGSHOT = "InfiniBand", "Omni-Path", "RoCE", "EFA", "Slingshot"
+
+
+def adapter_of(rank, prefix):
+    """The kind of an adapter or of an interface that is one's; "" for another interface."""
+    driver = rank.text(prefix + ".driver")
+    if prefix.startswith("interface."):
+        return SLINGSHOT if driver.startswith("cxi") else ""
+    return EFA if driver == "efa" else OMNI_PATH if driver.startswith("hfi1") else \
+        INFINIBAND if rank.text(prefix + ".link_layer", INFINIBAND) == INFINIBAND else ROCE
+
+
 def is_up(rank, prefix):
-    return "down" not in rank.text(prefix + ".state").lower()
-
-
-def is_active(rank, prefix):
-    """True of an adapter for InfiniBand that has a connection. Others are Ethernet's, with or without RoCE."""
-    return "ACTIVE" in rank.text(prefix + ".state") and rank.text(prefix + ".link_layer", "InfiniBand") == "InfiniBand"
+    state = rank.text(prefix + ".state").upper()
+    return "ACTIVE" in state if prefix.startswith("adapter.") else "DOWN" not in state
 
 
 def tcp_beside_adapter(job):
-    """Messages between nodes use the InfiniBand adapter that all nodes have."""
+    """Messages between nodes use the adapter that all nodes have. RoCE may not be set up: it is a suspicion."""
     names, found = set(job.transports.names) - transports.SHARED_MEMORY, links(job)
-    adapter = max((link for link in found if link.is_adapter), key=lambda link: link.mbit, default=None)
-    if names and names <= transports.TCP and adapter and adapter.mbit >= max(link.mbit for link in found):
-        yield Finding("Between nodes", PROBLEM, f"messages use {', '.join(sorted(names))}, not {adapter.name} "
-                      f"({adapter.mbit / 1000:g} Gbit/s){chosen_by(job)}", "network_bandwidth",
-                      unset_them(job) or (Remedy(USE_ADAPTER.get(job.transports.engine, USE_ADAPTER["ob1"]),
-                                                 untried="may need another library"),))
+    link = max(found, key=lambda link: (link.mbit, link.adapter not in ("", ROCE), link.adapter), default=None)
+    if names and uses_tcp(job) and link and link.adapter:
+        text = f"messages use {', '.join(sorted(names))}, not {link.name} ({link.adapter}, {link.mbit / 1000:g} Gbit/s)"
+        yield Finding("Between nodes", SUSPICION if link.adapter == ROCE else PROBLEM, text + chosen_by(job),
+                      "network_bandwidth", unset_them(job) or
+                      (Remedy(use_adapter(job, link.adapter), untried="may need another library"),))
 
 
-USE_ADAPTER = {"ob1": "mpirun --mca pml ucx …", "ucx": "use a UCX with InfiniBand (ucx_info -d lists its transports)",
-               "ofi": "FI_PROVIDER=verbs (fi_info lists providers)"}
+# libfabric's providers (fi_provider(7)).
+PROVIDERS = {INFINIBAND: "verbs", ROCE: "verbs", OMNI_PATH: "psm2", EFA: "efa", SLINGSHOT: "cxi"}
+
+
+def use_adapter(job, adapter):
+    """The words for a library to use an adapter, as far as its transports' engine is known."""
+    if job.transports.engine == "ofi":
+        return f"FI_PROVIDER={PROVIDERS[adapter]} (fi_info lists providers)"
+    if PROVIDERS[adapter] == "verbs":
+        return ("use a UCX with InfiniBand (ucx_info -d lists its transports)" if job.transports.engine == "ucx" else
+                "mpirun --mca pml ucx …")
+    return (f"use an MPI over libfabric, FI_PROVIDER={PROVIDERS[adapter]}" if job.transports.engine == "ucx" else
+            "mpirun --mca pml cm --mca mtl ofi …")
+
+
+# Variables that restrict messages to some links, and those with which a message uses several (UCX's and MPICH's
+# lists of variables; Open MPI's FAQ, "How do I tell Open MPI which IP interfaces to use?").
+RESTRICTING = ("UCX_NET_DEVICES", "UCX_MAX_RNDV_RAILS", "OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_btl_tcp_if_exclude")
+SEVERAL = {"ucx": ("UCX_MAX_RNDV_RAILS", "{count}"), "ob1": ("OMPI_MCA_btl_tcp_if_include", "{names}"),
+           "ofi": ("MPIR_CVAR_CH4_OFI_ENABLE_MULTI_NIC_STRIPING", "1")}
+
+
+def unused_links(job):
+    """Messages use all of several links of equal rate: a finding only if the experiment gains."""
+    routed = in_one_subnet(job)
+    found = [link for link in links(job) if (link.name in routed if uses_tcp(job) else link.adapter)]
+    fastest = [link for link in found if link.mbit == max(link.mbit for link in found)]
+    restricting = [name for name in RESTRICTING if name in job.environment]
+    remedies = [Remedy(f"unset {name}", unset=(name,)) for name in restricting]
+    if len(fastest) > 1 and not restricting and job.transports.engine in SEVERAL:
+        name, value = SEVERAL[job.transports.engine]
+        value = value.format(count=len(fastest), names=",".join(link.name for link in fastest))
+        remedies = [Remedy(f"export {name}={value}", variables=((name, value),))]
+    if len(fastest) > 1 and remedies:
+        several = f"{len(fastest)} links of {fastest[0].mbit / 1000:g} Gbit/s"
+        yield Finding("Between nodes", SUSPICION, f"messages don't use all of {several}", "network_bandwidth",
+                      tuple(remedies), f"messages may not use all of {several}")
+
+
+def in_one_subnet(job):
+    """The names of the interfaces by which all nodes reach each other."""
+    found = {}
+    for rank, match, value in job.facts.named(r"interface\.(.+)\.address"):
+        found.setdefault((match.group(1), ipaddress.ip_interface(value).network), set()).add(value)
+    return {name for (name, _), addresses in found.items() if len(addresses) == len(job.facts.nodes)}
 
 
 def different_mtu(job):
@@ -418,10 +474,11 @@ MEMLOCK_OF_ADAPTER = 1 << 30
 
 
 def limits(job):
-    """memlock: InfiniBand adapters need all memory that they send from locked (getrlimit)."""
+    """memlock: adapters need all memory that they send from locked (getrlimit). RoCE may not be in use."""
+    has_adapter = any(is_up(one, match.group(1)) and adapter_of(one, match.group(1)) != ROCE
+                      for one, match, _ in job.facts.named(r"(adapter\..+)\.state"))
     for rank in job.facts.ranks:
         number = rank.number_of("memlock_bytes")
-        has_adapter = any(is_active(one, match.group(1)) for one, match, _ in job.facts.named(r"(adapter\..+)\.state"))
         if number is not None and number < (MEMLOCK_OF_ADAPTER if has_adapter else MEMLOCK_LEAST):
             yield Finding("Limits", PROBLEM if has_adapter else UNKNOWN,
                           f"memlock is {number / 1024:.0f} KiB on {rank.text('host')}"

@@ -194,7 +194,7 @@ def try_remedies(jobs, found, deadline_s):
 
 
 def setting_of(remedy):
-    return Setting(remedy.unset, remedy.words)
+    return Setting(remedy.unset, remedy.words, variables=remedy.variables)
 
 
 def lines_of(found, tried):
