@@ -11,8 +11,10 @@
  * 8 B by all ranks. Each batch is preceded by a barrier and, if it has several repetitions, by one
  * untimed repetition.
  *
- * When and how often: rows are measured alternately, each in six visits, within 3 s in all. A visit
- * ends when its median is known to 2 % (--precision), or when its time is up.
+ * When: facts once; then a row is a measurement, and rows are measured alternately, in visits.
+ *
+ * How often: six visits per row, within 3 s in all. A visit ends when its median is known to 2 %
+ * (--precision), or when its time is up.
  *
  * Written: one line per fact and rank, then one line per measurement (columns.c): latency, or
  * bandwidth of large messages, with an interval over visits.

@@ -4,10 +4,11 @@
  * Timed region: a round trip between two points, or from 4 KiB on each way separately, between two
  * readings of the clock (kernel.c). A point is a rank: any rank, or the lowest one of each node.
  *
- * When and how often: a row is a size. Sizes are measured alternately, each in six visits, or up to
- * twelve if the row isn't precise and time is left. In a visit all pairs of points exchange
- * messages in the rounds of a tournament (links.h), so that each point has one partner at a time.
- * After the visits, links that look slow are timed alone (verdicts.c).
+ * When: a row is a size. Sizes are measured alternately, in visits. In a visit all pairs of points
+ * exchange messages in the rounds of a tournament (links.h), so that each point has one partner at
+ * a time. After the visits, links that look slow are timed alone (verdicts.c).
+ *
+ * How often: six visits per size, up to twelve if the row isn't precise and time is left.
  *
  * Written: for each size, one line for the whole job, and one line with a verdict for each node,
  * link and direction (verdicts.c, rows.c, columns.c).

@@ -13,11 +13,12 @@
  * knee) the message completes before the wait, and the overhead is the time that the message adds
  * to the work. Ranks of the lower half, ordered by node, measure, with partners in the upper half.
  *
- * When and how often: a row is a size, a direction and a pair. Rows are measured alternately, each
- * in six visits, or up to twelve if the row isn't precise and time is left. The first visit raises
- * the work until it finds the knee (search.c). A visit ends when overhead and transfer are known to
- * 2 % (--precision), or when its time is up. With -b RATIO a visit is the search of the
- * specification (SMB, docs/sources.md).
+ * When: a row is a size, a direction and a pair. Rows are measured alternately, in visits.
+ *
+ * How often: six visits per row, up to twelve if the row isn't precise and time is left. The first
+ * visit raises the work until it finds the knee (search.c). A visit ends when overhead and transfer
+ * are known to 2 % (--precision), or when its time is up. With -b RATIO a visit is the search of
+ * the specification (SMB, docs/sources.md).
  *
  * Written: one line per row, after its last visit (columns.c, row.c).
  */

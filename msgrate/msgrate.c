@@ -14,10 +14,12 @@
  *     pre-post           receives are posted an iteration ahead
  *     all-start          with all peers at once
  *
- * When and how often: a row is a pattern and a size, or with -o a size, with all patterns one after
- * the other. Rows are measured alternately, each in six visits, or up to twelve if the row isn't
- * precise and time is left. A visit ends when its median is known to 2 % (--precision), or when its
- * time is up. The first post and the last sends of pre-post are not timed.
+ * When: a row is a pattern and a size, or with -o a size, with all patterns one after the other.
+ * Rows are measured alternately, in visits. The first post and the last sends of pre-post are not
+ * timed.
+ *
+ * How often: six visits per row, up to twelve if the row isn't precise and time is left. A visit
+ * ends when its median is known to 2 % (--precision), or when its time is up.
  *
  * Devices: with buffers on a device (--memory), each round also times the staged counterpart: a
  * copy to pinned memory, the same exchange, a copy back. -o has no counterpart.

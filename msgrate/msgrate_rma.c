@@ -9,9 +9,11 @@
  * (rma_exchange.c), the transfers and synchronisations of an iteration (rma_kernel.c). Targets of
  * lock and flush do nothing and time nothing.
  *
- * When and how often: a row is a pattern, a synchronisation and a size. Rows are measured
- * alternately, each in six visits with a new window, or up to twelve if the row isn't precise and
- * time is left. A visit ends when its median is known to 2 % (--precision), or when its time is up.
+ * When: a row is a pattern, a synchronisation and a size. Rows are measured alternately, in visits
+ * with a new window.
+ *
+ * How often: six visits per row, up to twelve if the row isn't precise and time is left. A visit
+ * ends when its median is known to 2 % (--precision), or when its time is up.
  *
  * Written: one line per row, after its last visit (columns.c), as in msgrate.
  */

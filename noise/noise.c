@@ -6,8 +6,10 @@
  * of the clock (kernel.c). A quantum takes the same time unless the rank is interrupted
  * (rank_stops.h). Alternately, steps of some work (the grain) and a barrier or an allreduce.
  *
- * When and how often: all ranks run quanta at the same time, in six periods (visits) spread over
- * the run. The steps of each operation and grain have separate visits between them.
+ * When: a visit is a period of quanta on all ranks at the same time, and a period of steps for each
+ * operation and grain.
+ *
+ * How often: six visits, spread over the run.
  *
  * Written: one line for the job, for each host or rank, for each source of interruptions
  * (sources.h), and for each operation and grain with its measured and its predicted slowdown

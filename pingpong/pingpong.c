@@ -13,11 +13,12 @@
  * halves are timed separately, with data prepared before and verified after each. With
  * --buffers=new a batch is one repetition in new buffers.
  *
- * When and how often: a row is an arrangement, a pattern, a synchronisation and a shape of data.
- * Rows are measured alternately, each in six visits with new windows, or up to twelve if the row
- * isn't precise and time is left. The first visit chooses batches that are long compared with a
- * reading of the clock. A visit ends when its median is known to 2 % (--precision), or when its
- * time is up.
+ * When: a row is an arrangement, a pattern, a synchronisation and a shape of data. Rows are
+ * measured alternately, in visits with new windows.
+ *
+ * How often: six visits per row, up to twelve if the row isn't precise and time is left. The first
+ * visit chooses batches that are long compared with a reading of the clock. A visit ends when its
+ * median is known to 2 % (--precision), or when its time is up.
  *
  * Buffers on a device: the staged counterpart, timed alternately, copies from the device to pinned
  * memory before a transfer, and back after it.

@@ -7,12 +7,13 @@
  * two readings of the clock (kernel_loops.h). A sample is the time per repetition of each loop. A
  * round runs the loops alternately (monitor_take), so drift cancels in their difference.
  *
- * When and how often: all rows are visited alternately. The first visit of a row chooses the
- * repetitions so that a monitored loop takes 10 us: long compared with a reading of the clock, and
- * seldom interrupted. A row with mode "on" starts its snapshot before its loops and ends it after
- * them. A row has six visits, or up to twelve if it is not precise and time is left (14 s per run).
- * A visit ends when the median of the difference is known to 2 % (--precision), or when its time is
- * up.
+ * When: a row is a call and a mode. All rows are visited alternately. A row with mode "on" starts
+ * its snapshot before its loops and ends it after them.
+ *
+ * How often: six visits per row, up to twelve if the row isn't precise and time is left (14 s per
+ * run). The first visit chooses the repetitions so that a monitored loop takes 10 us: long compared
+ * with a reading of the clock, and seldom interrupted. A visit ends when the median of the
+ * difference is known to 2 % (--precision), or when its time is up.
  *
  * Written: one line per row after its last visit (columns.c), with both times and their difference.
  */
