@@ -96,8 +96,8 @@ typedef struct MPIX_Monitor {
     int clock;    /* with coll: compares the ranks' clocks, for waiting in rooted collectives */
     int64_t large_bytes; /* size of the smallest large message; 0: the default, 64 KiB */
     double timeout_us;   /* a longer operation counts as a timeout; 0: none does */
-    int site;  /* operations and calls by the line of the program that calls MPI; 2 or 3: by so many
-                  nested calls that lead there */
+    int site;  /* operations and calls by the line of the program that calls MPI; 2 or 3: also by
+                  the next callers */
     int peers; /* messages and waiting by pair of ranks */
     int depth; /* high-water marks: open receives, sends, requests and puts; MPI's objects */
 } MPIX_Monitor;

@@ -5,7 +5,8 @@ import os
 import sys
 
 # By command: the script's name, its module and function.
-COMMANDS = {"checkup": ("checkup.sh", "checkup.checkup", "main"),
+COMMANDS = {"call_sites": ("call_sites.sh", "cost.line_times", "main"),
+            "checkup": ("checkup.sh", "checkup.checkup", "main"),
             "compare": ("bench_compare", "compare.bench_compare", "main"),
             "cost": ("cost.sh", "cost.program_cost", "main"),
             "device_matrix": ("device_matrix.sh", "tune.device_matrix", "main"),

@@ -6,4 +6,5 @@
     machine_costs     costs of calls on a machine, from results
     call_ways         rows of results that hold the cost of a call
     monitor_report    a monitor's report of a program
+    line_times        call_sites.sh: the time in MPI by source line
 """
