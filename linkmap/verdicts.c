@@ -168,7 +168,7 @@ struct retimed_link {
     double median_ns, min_ns; /* NAN if a signal came first */
 };
 
-struct plan {
+struct retiming {
     const struct linkmap_verdicts *verdicts;
     const struct linkmap_map *map; /* of the verdicts */
     uint64_t random;
@@ -177,14 +177,14 @@ struct plan {
     double seconds; /* of all links, estimated from the map */
 };
 
-static void add_link(struct plan *plan, int from, int to, int suspect, double more_ns)
+static void add_link(struct retiming *plan, int from, int to, int suspect, double more_ns)
 {
     const double ns = linkmap_explained(plan->map, from, to) + fmax(0.0, more_ns);
     plan->seconds += 2e-9 * ns * (plan->map->links->repetitions + 1) * ALONE_VISITS;
     plan->links[plan->count++] = (struct retimed_link){from, to, suspect, NAN, NAN};
 }
 
-static void plan_controls(struct plan *plan, int from_group, int to_group)
+static void plan_controls(struct retiming *plan, int from_group, int to_group)
 {
     const struct linkmap_map *const map = plan->map;
     const uint64_t points = (uint64_t)map->count;
@@ -204,7 +204,7 @@ static void plan_controls(struct plan *plan, int from_group, int to_group)
 }
 
 /* Adds a suspected link, or a suspected point's links to partners that aren't suspected. */
-static void plan_suspect(struct plan *plan, int suspect)
+static void plan_suspect(struct retiming *plan, int suspect)
 {
     const int points = plan->map->count;
     const struct linkmap_suspect *const s = &plan->verdicts->suspects[suspect];
@@ -227,12 +227,12 @@ static void plan_suspect(struct plan *plan, int suspect)
 
 /* Plans the links to time again, the same on all points. Leaves out suspects for which there is no
    time, but keeps the first one if there is any time. */
-static struct plan make_plan(const struct linkmap_verdicts *verdicts, double seconds)
+static struct retiming make_plan(const struct linkmap_verdicts *verdicts, double seconds)
 {
     const struct linkmap_map *const map = &verdicts->map;
     const size_t max = (size_t)verdicts->count * PARTNERS +
                        (size_t)LINKMAP_GROUPS_MAX * LINKMAP_GROUPS_MAX * CONTROLS;
-    struct plan plan = {
+    struct retiming plan = {
         .verdicts = verdicts,
         .map = map,
         .random = (uint64_t)map->count,
@@ -253,7 +253,7 @@ static struct plan make_plan(const struct linkmap_verdicts *verdicts, double sec
 /* Times the planned links one after the other, ALONE_VISITS times, into times_ns[link *
    ALONE_VISITS + visit] on each link's first point. Returns false on all points if a signal
    interrupted it. */
-static bool time_in_turn(const struct plan *plan, double *times_ns)
+static bool time_in_turn(const struct retiming *plan, double *times_ns)
 {
     const struct linkmap_points *const points = plan->map->links->points;
     int ended = 0;
@@ -274,7 +274,7 @@ static bool time_in_turn(const struct plan *plan, double *times_ns)
     return !ended;
 }
 
-static void time_alone(struct plan *plan)
+static void time_alone(struct retiming *plan)
 {
     const struct linkmap_points *const points = plan->map->links->points;
     const size_t count = (size_t)plan->count;
@@ -300,7 +300,7 @@ static void time_alone(struct plan *plan)
 }
 
 /* Returns the median of the controls between the same groups; NAN if there is none. */
-static double usual_alone_ns(const struct plan *plan, const struct retimed_link *link)
+static double usual_alone_ns(const struct retiming *plan, const struct retimed_link *link)
 {
     const int *const group = plan->map->group;
     double values[CONTROLS];
@@ -315,7 +315,7 @@ static double usual_alone_ns(const struct plan *plan, const struct retimed_link 
 }
 
 /* Decides whether a suspect is also slow alone. */
-static void decide(const struct plan *plan, int number, double threshold,
+static void decide(const struct retiming *plan, int number, double threshold,
                    struct linkmap_suspect *suspect)
 {
     const struct linkmap_map *const map = plan->map;
@@ -356,7 +356,7 @@ void linkmap_judge(struct linkmap_verdicts *verdicts, const struct linkmap_links
                                     linkmap_expected_range(map).hi);
     suspect_points(verdicts, limits);
     suspect_links(verdicts, limits);
-    struct plan plan = make_plan(verdicts, limits->seconds);
+    struct retiming plan = make_plan(verdicts, limits->seconds);
     time_alone(&plan);
     for (int i = 0; i < verdicts->count; i++)
         decide(&plan, i, limits->threshold, &verdicts->suspects[i]);

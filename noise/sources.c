@@ -173,7 +173,7 @@ static void gather_periods(const struct bc_run *run, const struct noise_stops *s
 /* ---- stops by row and class ------------------------------------------------------------------ */
 
 /* Rows in which all ranks were watched, by visit and part. */
-struct rows {
+struct watched_rows {
     int count;
     int place[ROWS_MAX];      /* -1 if not all ranks were watched */
     double seconds[ROWS_MAX]; /* in which this rank was watched */
@@ -188,9 +188,9 @@ static int row_of(const struct noise_stops *stops, int visit, int64_t part)
 }
 
 /* Collective. */
-static struct rows find_rows(const struct noise_stops *stops)
+static struct watched_rows find_rows(const struct noise_stops *stops)
 {
-    struct rows rows = {0};
+    struct watched_rows rows = {0};
     double min_s[ROWS_MAX];
     for (int visit = 0; visit < stops->visit_count; visit++)
         for (int part = 0; part < NOISE_PARTS; part++)
@@ -204,7 +204,7 @@ static struct rows find_rows(const struct noise_stops *stops)
 
 /* Counts the stops of each row by class: those without a period, and all. */
 static void count_classes(const struct noise_stops *stops, const signed char *source,
-                          const struct rows *rows, struct noise_rate *no_period,
+                          const struct watched_rows *rows, struct noise_rate *no_period,
                           struct noise_rate *all)
 {
     size_t next = 0;
@@ -231,7 +231,7 @@ static void gather_uneven(const struct bc_run *run, const struct noise_stops *st
                           const struct noise_limits *limits, const signed char *source,
                           struct noise_sources *sources)
 {
-    const struct rows rows = find_rows(stops);
+    const struct watched_rows rows = find_rows(stops);
     const size_t count = (size_t)rows.count * NOISE_CLASSES;
     struct noise_rate *const own = bc_allocate(2 * count, sizeof *own, "no memory for rates");
     count_classes(stops, source, &rows, own, own + count);

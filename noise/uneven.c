@@ -21,7 +21,7 @@
 enum { VISITS_MIN = 4 };
 
 /* Rates, and their background and spread. */
-struct comparison {
+struct rank_rates {
     const struct noise_rate *rates; /* as in struct noise_rates */
     int ranks, rows;
     struct noise_rate *background; /* by row and class */
@@ -37,7 +37,7 @@ int noise_class_of(int64_t length_ns)
 }
 
 /* Returns a rank's rates, by row and class. */
-static const struct noise_rate *rates_of(const struct comparison *c, int rank)
+static const struct noise_rate *rates_of(const struct rank_rates *c, int rank)
 {
     return c->rates + (size_t)rank * (size_t)c->rows * NOISE_CLASSES;
 }
@@ -56,7 +56,7 @@ static double *allocate_by_rank(int ranks)
 }
 
 /* Chooses the ranks of the background; the caller frees the array. */
-static bool *choose_ranks(const struct comparison *c)
+static bool *choose_ranks(const struct rank_rates *c)
 {
     bool *const chosen =
         bc_allocate((size_t)c->ranks, sizeof *chosen, "no memory for %d ranks", c->ranks);
@@ -75,7 +75,7 @@ static bool *choose_ranks(const struct comparison *c)
 
 /* Returns the robust standard deviation between ranks of their means over visits in a class, or 0
    with fewer than 4 ranks, which don't show it. */
-static double spread_of(const struct comparison *c, int class)
+static double spread_of(const struct rank_rates *c, int class)
 {
     if (c->ranks < 4)
         return 0.0;
@@ -90,7 +90,7 @@ static double spread_of(const struct comparison *c, int class)
 }
 
 /* Computes the background of the chosen ranks, which the caller frees, and the spreads. */
-static void find_background(struct comparison *c, const bool *chosen)
+static void find_background(struct rank_rates *c, const bool *chosen)
 {
     const size_t cells = (size_t)c->rows * NOISE_CLASSES;
     int count = 0;
@@ -107,8 +107,8 @@ static void find_background(struct comparison *c, const bool *chosen)
 /* ---- a rank against it ----------------------------------------------------------------------- */
 
 /* Rates to compare, and sources found so far. */
-struct search {
-    struct comparison no_period, all;
+struct uneven_search {
+    struct rank_rates no_period, all;
     const struct noise_limits *limits;
     double *values; /* 3 per row */
     struct noise_source *found;
@@ -117,7 +117,7 @@ struct search {
 
 /* True if a rank has significantly more stops of a class than the background, by Student's
    intervals of the differences in parts and in visits, and by far more than ranks differ. */
-static bool has_more(const struct search *s, const struct comparison *c, int rank, int class)
+static bool has_more(const struct uneven_search *s, const struct rank_rates *c, int rank, int class)
 {
     const size_t rows = (size_t)c->rows, visits = rows / NOISE_PARTS;
     const double alpha = s->limits->alpha;
@@ -150,10 +150,10 @@ static struct noise_rate rate_of_visit(const struct noise_rate *rates, size_t vi
 
 /* Computes the amount of a rank's stops of these classes beyond the background. Returns false if it
    is below the threshold or MORE_MIN of the background. */
-static bool summarize(const struct search *s, int rank, int first, int last,
+static bool summarize(const struct uneven_search *s, int rank, int first, int last,
                       struct noise_amount *amount)
 {
-    const struct comparison *const c = &s->no_period;
+    const struct rank_rates *const c = &s->no_period;
     const size_t visits = (size_t)c->rows / NOISE_PARTS;
     const double confidence = s->limits->confidence;
     double *const per_s = s->values, *const length = per_s + visits, *const pct = length + visits;
@@ -185,7 +185,7 @@ static bool summarize(const struct search *s, int rank, int first, int last,
 /* ---- all ranks ------------------------------------------------------------------------------- */
 
 /* Adds the sources of a rank: runs of adjacent classes of which it has more. */
-static void find_of_rank(struct search *s, int rank)
+static void find_of_rank(struct uneven_search *s, int rank)
 {
     for (int class = 0; class < NOISE_CLASSES; class ++) {
         struct noise_source made = {.period = {NAN, {NAN, NAN}}, .rank = rank};
@@ -205,9 +205,10 @@ int noise_uneven_find(const struct noise_rates *rates, const struct noise_limits
                       struct noise_source **found)
 {
     const int ranks = rates->ranks, rows = rates->rows;
-    struct search s = {.no_period = {.rates = rates->no_period, .ranks = ranks, .rows = rows},
-                       .all = {.rates = rates->all, .ranks = ranks, .rows = rows},
-                       .limits = limits};
+    struct uneven_search s = {
+        .no_period = {.rates = rates->no_period, .ranks = ranks, .rows = rows},
+        .all = {.rates = rates->all, .ranks = ranks, .rows = rows},
+        .limits = limits};
     *found = NULL;
     if (ranks < 2 || rows < NOISE_PARTS)
         return 0;

@@ -116,14 +116,14 @@ static char *text_of_nodes(const struct bc_job *job, char *text)
 /* ---- processors and cores -------------------------------------------------------------------- */
 
 /* Placement of a rank of the node. */
-struct place {
+struct rank_placement {
     struct bc_processors set; /* processors it may run on; in describe_shared_cores their cores */
     int last_processor;       /* processor it ran on just now; -1: not known */
     int rank;                 /* in MPI_COMM_WORLD */
     bool has_to_share;        /* set by have_to_share */
 };
 
-static struct bc_processors union_of(const struct place *places, int count)
+static struct bc_processors union_of(const struct rank_placement *places, int count)
 {
     struct bc_processors all = {0};
     for (int i = 0; i < count; i++)
@@ -135,7 +135,7 @@ static struct bc_processors union_of(const struct place *places, int count)
    groups of Hall's condition it checks those that launchers produce: for each rank, all ranks whose
    set lies within that rank's set; and all ranks. Marks the ranks of the first such group; returns
    the size of its set, or 0 if there is none. */
-static int find_crowded_ranks(struct place *places, int count)
+static int find_crowded_ranks(struct rank_placement *places, int count)
 {
     const struct bc_processors all = union_of(places, count);
     for (int i = 0; i <= count; i++) {
@@ -153,7 +153,7 @@ static int find_crowded_ranks(struct place *places, int count)
 }
 
 /* Returns "each rank: 0-1" if all ranks may run on the same processors, else a list of ranks. */
-static char *describe_binding(const struct place *places, int count)
+static char *describe_binding(const struct rank_placement *places, int count)
 {
     struct bc_text text = {0};
     int alike = 1;
@@ -177,8 +177,8 @@ static int core_of(const struct bc_cores *cores, int processor)
 }
 
 /* Finds two ranks, *a and *b, that ran just now on different processors of one core. */
-static bool find_neighbours(const struct place *places, int count, const struct bc_cores *cores,
-                            int *a, int *b)
+static bool find_neighbours(const struct rank_placement *places, int count,
+                            const struct bc_cores *cores, int *a, int *b)
 {
     for (*b = 0; *b < count; ++*b)
         for (*a = *b - 1; *a >= 0; --*a) {
@@ -192,7 +192,8 @@ static bool find_neighbours(const struct place *places, int count, const struct 
 
 /* Returns a text of the ranks that share cores, or NULL if none do. Replaces the processors in
    `places` by cores. */
-static char *describe_shared_cores(struct place *places, int count, const struct bc_cores *cores)
+static char *describe_shared_cores(struct rank_placement *places, int count,
+                                   const struct bc_cores *cores)
 {
     struct bc_text text = {0};
     int a, b;
@@ -220,12 +221,12 @@ static char *describe_shared_cores(struct place *places, int count, const struct
 /* Collective. */
 static void find_processors(struct bc_job *job)
 {
-    struct place own;
+    struct rank_placement own;
     memset(&own, 0, sizeof own);
     const bool known = bc_processors_read(&own.set);
     own.last_processor = sched_getcpu();
     own.rank = job->rank;
-    struct place *const places = bc_gather(&own, sizeof own, job->node_comm);
+    struct rank_placement *const places = bc_gather(&own, sizeof own, job->node_comm);
     int processors = INT32_MAX;
     bool shared = false;
     char *shared_cores = NULL;

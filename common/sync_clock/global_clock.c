@@ -29,7 +29,7 @@ enum { RUNS = BC_PAIR_RUNS, EXCHANGES_MIN = 2 * RUNS };
 #define CROWDED_MEASUREMENTS 3.0
 
 /* This rank's clock against rank 0's. */
-struct known {
+struct measured_clock {
     struct bc_clock_model model;
     double error_ns, growth;     /* as in struct bc_clock_model_quality */
     double bound_ns;             /* maximum error just after the measurement */
@@ -45,7 +45,7 @@ struct bc_global_clock {
     struct bc_exchange exchanges[BC_EXCHANGES_MAX]; /* with that rank, in ascending order of time */
     size_t count;
     size_t consistent; /* the newest exchanges, to which the model is fitted */
-    struct known known;
+    struct measured_clock known;
     double reading_ns; /* the cost of a reading */
     double took_s;
 };
@@ -123,11 +123,11 @@ static void measure_node(struct bc_global_clock *clock, double seconds)
 /* Fits the model against the rank that this one is compared with. */
 static void learn(struct bc_global_clock *clock)
 {
-    struct known *const known = &clock->known;
+    struct measured_clock *const known = &clock->known;
     struct bc_clock_model_quality quality;
     clock->one_clock = clock->node.rank > 0 && (clock->options & BC_EVERY_RANK) == 0 &&
                        bc_may_be_one_clock(clock->exchanges, clock->count);
-    *known = (struct known){.model.at_ns = bc_now_ns()};
+    *known = (struct measured_clock){.model.at_ns = bc_now_ns()};
     if (clock->count == 0)
         return;
     if (!clock->one_clock) {
@@ -151,7 +151,7 @@ static void learn(struct bc_global_clock *clock)
 }
 
 /* Chains the model of the rank above against rank 0 with this rank's model against that rank. */
-static void chain(struct known *known, const struct known *above)
+static void chain(struct measured_clock *known, const struct measured_clock *above)
 {
     struct bc_clock_bound *const bound = &known->bound;
     bound->first_error_ns +=
@@ -169,9 +169,9 @@ static void chain(struct known *known, const struct known *above)
 /* Hands the models against rank 0 down a tree. */
 static void hand_down_tree(struct bc_global_clock *clock, const struct bc_clock_tree *tree)
 {
-    struct known above = {.error_ns = 0.0};
+    struct measured_clock above = {.error_ns = 0.0};
     const bool with_bound = (clock->options & BC_WHOLE_PAST) != 0;
-    const size_t bytes = with_bound ? sizeof above : offsetof(struct known, bound);
+    const size_t bytes = with_bound ? sizeof above : offsetof(struct measured_clock, bound);
     for (int step = 1; step < tree->size; step *= 2) {
         if (tree->rank < pair_count(tree->size, step)) {
             bc_pair_send(tree, &clock->known, bytes, tree->rank + step);
@@ -304,13 +304,13 @@ const struct bc_clock_bound *bc_global_clock_bound(const struct bc_global_clock 
 
 double bc_global_clock_error_ns(const struct bc_global_clock *clock, int64_t now_ns)
 {
-    const struct known *const known = &clock->known;
+    const struct measured_clock *const known = &clock->known;
     return known->error_ns + known->growth * (double)(now_ns - known->model.at_ns);
 }
 
 struct bc_global_clock_report bc_global_clock_report(const struct bc_global_clock *clock)
 {
-    const struct known *const known = &clock->known;
+    const struct measured_clock *const known = &clock->known;
     double max[] = {known->error_ns, known->growth, known->bound_ns, clock->took_s};
     int shared = clock->one_clock && clock->count > 0;
     bc_harness_allreduce(MPI_IN_PLACE, max, 4, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
