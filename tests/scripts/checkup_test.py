@@ -193,7 +193,8 @@ class Checks(Case):
         """Ranks that the library doesn't report to share memory are on one node if their host booted once. Addresses
         are equal then, and no finding."""
         ranks = [{"host": ["n1"], "node": [str(number)], "kernel.boot_id": [boot],
-                  "interface.eth0.address": ["10.0.0.1/24" if boot == "a" else f"10.0.0.{number + 2}/24"]} for number, boot in enumerate(boots)]
+                  "interface.eth0.address": ["10.0.0.1/24" if boot == "a" else f"10.0.0.{number + 2}/24"]}
+                 for number, boot in enumerate(boots)]
         job = self.facts(*ranks)._replace(environment=environment)
         self.assertEqual(len(set(boots)), len(job.facts.nodes))
         self.assertEqual(expected, [finding.status for finding in checkup.found_by_checks(job)])
@@ -203,6 +204,16 @@ class Checks(Case):
     def test_debug_build(self, option, count):
         rank = {"host": ["n1"], "mpi_library": ["MPICH"], "configured_with": [option]}
         self.assertEqual(count, len(list(checks.start(self.facts(rank)))))
+
+    @each("claims, expected", [({"mpi_cuda": ["yes"]}, []),
+                               ({"mpi_cuda": ["no"]}, ["claims not to take messages in their memory"]),
+                               ({}, ["claims nothing about their memory"])])
+    def test_gpus(self, claims, expected):
+        gpus = {"host": ["n1"], "gpu.0000:01:00.0.vendor": ["0x10de", "0x10de"], "gpu.0000:02:00.0.vendor": ["0x10de"],
+                "gpu.0000:00:02.0.vendor": ["0x8086"], **claims}
+        job = self.facts(gpus, allreduce_time=(Measured(1, None, None, 1), "us"))
+        self.assertEqual([f"2 NVIDIA GPUs, the library {text}" for text in expected],
+                         [finding.found for finding in checks.gpus(job)])
 
     def test_lacking_facts(self):
         """A check without its facts finds nothing, and isn't well."""

@@ -8,7 +8,7 @@ import ipaddress
 import re
 import typing
 
-from commcost.checkup import transports
+from commcost.checkup import installations, transports
 from commcost.words import counted
 
 OK, WARNING, PROBLEM, UNKNOWN, SUSPICION = "ok", "warning", "problem", "unknown", "suspicion"
@@ -44,6 +44,7 @@ class Job(typing.NamedTuple):
     launcher_name: str   # hydra, openmpi, srun, words
     environment: dict
     transports: typing.Any = transports.Transports("", ())
+    installation: typing.Any = installations.Installation()
 
 
 def members(ranges):
@@ -54,20 +55,32 @@ def members(ranges):
     return found
 
 
+def has_started(job):
+    return "allreduce_time" in job.facts.measured
+
+
 # ---- start ---------------------------------------------------------------------------------------
 
 def start(job):
-    """The job's ranks are one job, and the library is the one that the program was built with."""
+    """The job's ranks are one job. The library is the one that the program was built with, no debug build, and of the
+    launcher's version."""
     rank = job.facts.ranks[0]
     built, runs = rank.text("mpi_built_with"), rank.text("mpi_library")
     if built and not runs.startswith(built):
         yield Finding("Start", WARNING, f"built with {built}, runs with {runs.split(' MPICH')[0]:.40}", "",
                       (Remedy("rebuild with the library that runs", untried="needs a build"),))
     options = [option.partition("=") for option in rank.values.get("configured_with", [])]
-    if any(name == "--enable-debug" or name == "--enable-g" and set(value.split(",")) - {"none", "no", "dbg"}
-           for name, _, value in options):
+    if job.installation.is_debug or any(name == "--enable-debug" or name == "--enable-g" and
+                                        set(value.split(",")) - {"none", "no", "dbg"} for name, _, value in options):
         yield Finding("Start", WARNING, "the MPI library is a debug build", "",
                       (Remedy("use a library built without --enable-debug", untried="needs another library"),))
+    family, version = installations.library_of(runs)
+    launcher = job.installation
+    if launcher.version and family == launcher.family and version.split(".")[:2] != launcher.version.split(".")[:2]:
+        yield Finding("Start", WARNING, f"the launcher is of {family} {launcher.version}, the library of {version}", "",
+                      (Remedy("use the library's own mpirun", untried="may be in another folder"),))
+    elif not launcher.family and has_started(job):
+        yield Finding("Start", UNKNOWN, "the ranks don't show which launcher started them")
 
 
 # ---- ranks and cores -----------------------------------------------------------------------------
@@ -187,7 +200,7 @@ def reachable_memory(job):
             status = PROBLEM if job.transports.engine in USE_CMA else UNKNOWN
             yield Finding("Within a node", status, f"{cost_within(job)}process_vm_readv is denied ({cause})",
                           "node_bandwidth", (remedy,), scope=node)
-        yield from shared_memory(node, ranks, PROBLEM if "allreduce_time" not in job.facts.measured else WARNING)
+        yield from shared_memory(node, ranks, WARNING if has_started(job) else PROBLEM)
     yield from separate_ranks(job)
 
 
@@ -318,10 +331,11 @@ def between_nodes(job):
         return
     yield from different_mtu(job)
     yield from equal_addresses(job)
-    yield from tcp_beside_adapter(job)
+    beside = list(tcp_beside_adapter(job))
+    yield from beside
     yield from unused_links(job)
     found = [link for link in links(job) if link.adapter != ROCE]  # whose interface is a link as well
-    if not found or "network_bandwidth" not in job.facts.measured:
+    if not found or "network_bandwidth" not in job.facts.measured or PROBLEM in (one.status for one in beside):
         return
     link = max(found, key=lambda link: link.mbit)
     measured, _ = job.facts.measured["network_bandwidth"]
@@ -509,6 +523,26 @@ def clock(job):
             break
 
 
+VENDORS = (("0x10de", "NVIDIA", "mpi_cuda"), ("0x1002", "AMD", "mpi_rocm"))
+
+
+def gpus(job):
+    """The library takes messages in the memory of the GPUs (drm; MPIX_Query_cuda_support and the like)."""
+    if not has_started(job):  # the library can't be asked
+        return
+    found = {(value, rank.text("host"), match.group()) for rank, match, value in job.facts.named(r"gpu\..+\.vendor")}
+    for vendor, name, fact in VENDORS:
+        count = sum(value == vendor for value, _, _ in found)
+        claim = job.facts.ranks[0].text(fact)
+        if count and claim != "yes":
+            says = "claims not to take messages in their memory" if claim else "claims nothing about their memory"
+            yield Finding("GPUDirect", UNKNOWN, f"{counted(count, f'{name} GPU')}, the library {says}", "",
+                          (Remedy(f"use a library built with {'CUDA' if name == 'NVIDIA' else 'ROCm'}",
+                                  untried="needs another library"),))
+    if not {value for value, _, _ in found} & {vendor for vendor, _, _ in VENDORS}:
+        yield Finding("GPUDirect", UNKNOWN, "no GPU")
+
+
 PLACES = re.compile("_(ROOT|PATH|PREFIX|DIR|HOME)$")  # of variables that name folders of an installation
 
 
@@ -528,7 +562,8 @@ def variables(job):
 
 
 CHECKS = (("Start", start), ("Cores", cores), ("Binding", binding), ("NUMA", numa), ("Within a node", within_node),
-          ("Between nodes", between_nodes), ("Limits", limits), ("Clock", clock), ("Variables", variables))
+          ("Between nodes", between_nodes), ("GPUDirect", gpus), ("Limits", limits), ("Clock", clock),
+          ("Variables", variables))
 
 # The sentence of a check that found nothing, which is the state that it expects.
 ALL_WELL = {"Start": "{ranks} ranks in one job, launcher and library match",
@@ -537,6 +572,7 @@ ALL_WELL = {"Start": "{ranks} ranks in one job, launcher and library match",
             "NUMA": "each rank's memory lies on the NUMA node of its core",
             "Within a node": "ranks reach each other's memory, /dev/shm has room",
             "Between nodes": "interfaces agree",
+            "GPUDirect": "the library claims to take messages in GPU memory",
             "Limits": "the memlock limit is high enough",
             "Clock": "neither clock source nor governor is slow",
             "Variables": "no MPI variable slows messages"}

@@ -9,7 +9,7 @@ import sys
 import time
 import typing
 
-from commcost.checkup import checks, experiments
+from commcost.checkup import checks, experiments, installations
 from commcost.checkup.jobs import Jobs, Setting
 from commcost.command import Failure, Parser, UsageError, complain, plain, write_to
 from commcost.suite import launch_options, launchers
@@ -119,13 +119,22 @@ def may_start(jobs, found, found_by_facts, built_with):
         yield Line("Start", checks.PROBLEM, found, shell_command(*jobs.line(setting))), setting
 
 
-def start_lines(jobs, outcome, facts, asked, found_by_facts):
+def singletons(job):
+    """The sentence about ranks that don't know of each other: the launcher may be another library's."""
+    library = installations.library_of(job.facts.ranks[0].text("mpi_library"))[0] if job.facts.ranks else ""
+    launcher = job.installation.family
+    is_others = library and launcher not in ("", installations.SLURM, library)
+    cause = f": the launcher is of {launcher}, the library of {library}" if is_others else ""
+    return f"each of {job.asked_ranks} ranks is a job of its own{cause}"
+
+
+def start_lines(jobs, outcome, job, found_by_facts):
     """Lines about a job that doesn't start or end: the message, and a remedy or launcher with which it does."""
+    facts, asked = job.facts, job.asked_ranks
     # With srun a rank doesn't see that it lacks others: the job ends well.
     started = len(outcome.facts.ranks) if outcome.facts else 0
-    singletons = "job of its own" in outcome.text or outcome.status == 0
     found = (f"{counted(started, 'rank')} started, {asked} asked" if started > 1 else
-             f"each of {asked} ranks is a job of its own" if singletons else
+             singletons(job) if "job of its own" in outcome.text or outcome.status == 0 else
              f"no start: {message_of(outcome):.70}")
     built_with = facts.ranks[0].text("mpirun_built_with") if facts.ranks else ""
     left, start = [], Line("Start", checks.PROBLEM, found)
@@ -350,7 +359,9 @@ def check_up(options, jobs, output):
     if is_started:
         jobs.limit_s = min(jobs.limit_s, HANGING * (time.monotonic() - begin_s) + 10)
     facts = outcome.facts if is_started else jobs.facts_without_mpi()
-    judged = checks.Job(facts, ranks, jobs.launcher.name, dict(os.environ))
+    parent = facts.ranks[0].text("parent") if facts.ranks else ""
+    judged = checks.Job(facts, ranks, jobs.launcher.name, dict(os.environ),
+                        installation=installations.installation_of(parent))
     if is_started:
         judged = judged._replace(transports=jobs.transports(experiments.SHORT))
         found = found_by_checks(judged)
@@ -359,7 +370,7 @@ def check_up(options, jobs, output):
     else:
         found = found_by_checks(judged) if facts.ranks else []
         sure = [finding for finding in found if finding.status != checks.SUSPICION]
-        lines = without_repeats([*start_lines(jobs, outcome, facts, ranks, found), *lines_of(sure, {})])
+        lines = without_repeats([*start_lines(jobs, outcome, judged, found), *lines_of(sure, {})])
     lines.sort(key=lambda line: next((at for at, (name, _) in enumerate(checks.CHECKS) if name == line.check), 99))
     write_to(output, table_of(judged, lines))
     if options.json:
