@@ -3,7 +3,7 @@
 import random
 
 from case import Case, each
-from commcost.checkup import checkup, checks, experiments
+from commcost.checkup import checks, experiments, findings, networks, result_lines
 from commcost.result.checkup_facts import Facts, Rank, shared_values
 from commcost.checkup.jobs import Outcome
 from commcost.checkup.transports import Transports, transports_of
@@ -35,15 +35,15 @@ def variable_job(names):
     """A job whose environment sets these MPI variables."""
     values = {"host": ["n1"], "mpi_library": ["MPICH"], "mpi_variable": [f"{name}=1" for name in names],
               "allowed_processors": ["0-1"], "allowed_cores": ["0"]}
-    return checks.Job(Facts([Rank(0, values)], {}), 1, "hydra", {name: "1" for name in names})
+    return findings.Job(Facts([Rank(0, values)], {}), 1, "hydra", {name: "1" for name in names})
 
 
 def findings_of(machine, names):
     """The names of the variables that the check-up reports."""
     found = [finding._replace(fact="allreduce_time") for finding in checks.variables(variable_job(names))
              if finding.fact == "allreduce_time"]
-    lines = checkup.lines_of(found, checkup.try_remedies(machine, found, float("inf")))
-    return [line.found.partition("=")[0] for line in lines if line.status == checks.WARNING]
+    lines = result_lines.lines_of(found, result_lines.try_remedies(machine, found, float("inf")))
+    return [line.found.partition("=")[0] for line in lines if line.status == findings.WARNING]
 
 
 NAMES = [f"UCX_V{number}" for number in range(SUSPICIONS)]
@@ -63,7 +63,7 @@ class Experiments(Case):
 
     def test_promises(self):
         """The interval of a gain, 95 %, holds the gain that the remedy has in further launches."""
-        setting, inside = checkup.setting_of(checks.Remedy("", unset=("UCX_V2",))), 0
+        setting, inside = findings.setting_of(findings.Remedy("", unset=("UCX_V2",))), 0
         for seed in range(200):
             machine = Machine(seed, {"UCX_V2": 1.5})
             (gain,) = experiments.run(machine, setting, ["allreduce_time"], float("inf")).values()
@@ -81,8 +81,8 @@ class Experiments(Case):
     def test_no_time(self):
         """A suspicion that wasn't tried is unknown."""
         found = list(checks.variables(variable_job(["UCX_TLS"])))
-        lines = checkup.lines_of(found, {(place, 0): None for place in range(len(found))})
-        self.assertEqual([(checks.UNKNOWN, "not tried: no time left")], [(line.status, line.tried) for line in lines])
+        lines = result_lines.lines_of(found, {(place, 0): None for place in range(len(found))})
+        self.assertEqual([(findings.UNKNOWN, "not tried: no time left")], [(line.status, line.tried) for line in lines])
 
 
 class Reports(Case):
@@ -111,13 +111,13 @@ class Reports(Case):
                                        (("tcp",), "1: DOWN", []), ((), "4: ACTIVE", [])):
             ranks = [Rank(number, {**rank, "node": [str(number)]}) for number in (0, 1)]
             ranks[1].values["adapter.mlx5_0.state"] = [state]
-            job = checks.Job(Facts(ranks, {}), 2, "hydra", {"UCX_TLS": "tcp"}, Transports("ucx", names))
-            self.assertEqual(expected, [finding.found for finding in checks.tcp_beside_adapter(job)])
+            job = findings.Job(Facts(ranks, {}), 2, "hydra", {"UCX_TLS": "tcp"}, Transports("ucx", names))
+            self.assertEqual(expected, [finding.found for finding in networks.tcp_beside_adapter(job)])
 
 
 class Checks(Case):
     def facts(self, *ranks, **measured):
-        return checks.Job(Facts([Rank(number, values) for number, values in enumerate(ranks)], measured), len(ranks),
+        return findings.Job(Facts([Rank(number, values) for number, values in enumerate(ranks)], measured), len(ranks),
                           "hydra", {})
 
     def test_numa(self):
@@ -138,10 +138,10 @@ class Checks(Case):
         ranks = [{"host": ["n1"], "allowed_processors": [str(number)], "allowed_cores": ["0"], "online_cores": ["2"]}
                  for number in (0, 1)]
         (finding,) = checks.cores(self.facts(*ranks))
-        self.assertEqual(("2 ranks share 1 core of n1 (hardware threads)", checks.WARNING),
+        self.assertEqual(("2 ranks share 1 core of n1 (hardware threads)", findings.WARNING),
                          (finding.found, finding.status))
         ranks[0]["online_cores"] = ["1"]  # there is no other core
-        self.assertEqual([checks.UNKNOWN], [finding.status for finding in checks.cores(self.facts(*ranks))])
+        self.assertEqual([findings.UNKNOWN], [finding.status for finding in checks.cores(self.facts(*ranks))])
 
     @each("sets, expected", [(["0-1", "0-1", "0-1", "2-9"], ["4 ranks share 3 processors of n1"]),
                              (["0-1", "0", "1-2"], []), (["0", "0", "1-3"], ["3 ranks share 2 processors of n1"])])
@@ -160,7 +160,7 @@ class Checks(Case):
         """An equal finding of several hosts is one."""
         ranks = [{"host": [host], "cpu_quota": ["0.5"]} for host in "pqr"]
         self.assertEqual(["a quota of 0.5 processors for 1 rank of p and 2 more hosts"],
-                         [finding.found for finding in checkup.found_by_checks(self.facts(*ranks))])
+                         [finding.found for finding in result_lines.found_by_checks(self.facts(*ranks))])
 
     @each("ranks, size, free, expected", [(2, 64, 60, []), (32, 64, 60, ["has only 64 MiB"]),
                                           (2, 64, 3, ["is full: 3 MiB are free"]), (2, 0, 0, [])])
@@ -168,10 +168,10 @@ class Checks(Case):
         """As much as the ranks need; a size of 0 has no limit."""
         rank = Rank(0, {"host": ["n1"], "shm_bytes": [str(size << 20)], "shm_free_bytes": [str(free << 20)]})
         self.assertEqual([f"/dev/shm of n1 {text}" for text in expected],
-                         [finding.found for finding in checks.shared_memory("n1", [rank] * ranks, checks.WARNING)])
+                         [finding.found for finding in checks.shared_memory("n1", [rank] * ranks, findings.WARNING)])
 
-    @each("more, status, remedies", [({}, checks.UNKNOWN, 0),
-                                     ({"adapter.mlx5_0.state": ["4: ACTIVE"]}, checks.PROBLEM, 1)])
+    @each("more, status, remedies", [({}, findings.UNKNOWN, 0),
+                                     ({"adapter.mlx5_0.state": ["4: ACTIVE"]}, findings.PROBLEM, 1)])
     def test_memlock(self, more, status, remedies):
         """Without an adapter there is nothing to mend."""
         (finding,) = checks.limits(self.facts({"host": ["n1"], "memlock_bytes": ["65536"], **more}))
@@ -188,7 +188,7 @@ class Checks(Case):
             self.assertEqual(expected, len(list(checks.within_node(job))))
 
     @each("boots, environment, expected", [
-        ("aa", {}, [checks.UNKNOWN]), ("aa", {"MPIR_CVAR_NOLOCAL": "1"}, [checks.PROBLEM]), ("ab", {}, [])])
+        ("aa", {}, [findings.UNKNOWN]), ("aa", {"MPIR_CVAR_NOLOCAL": "1"}, [findings.PROBLEM]), ("ab", {}, [])])
     def test_nodes_of_one_host(self, boots, environment, expected):
         """Ranks that the library doesn't report to share memory are on one node if their host booted once. Addresses
         are equal then, and no finding."""
@@ -197,7 +197,7 @@ class Checks(Case):
                  for number, boot in enumerate(boots)]
         job = self.facts(*ranks)._replace(environment=environment)
         self.assertEqual(len(set(boots)), len(job.facts.nodes))
-        self.assertEqual(expected, [finding.status for finding in checkup.found_by_checks(job)])
+        self.assertEqual(expected, [finding.status for finding in result_lines.found_by_checks(job)])
 
     @each("option, count", [("--enable-g=dbg", 0), ("--enable-g=none", 0), ("--enable-g=dbg,meminit", 1),
                             ("--enable-debug", 1), ("--enable-gpu", 0)])
@@ -217,9 +217,9 @@ class Checks(Case):
 
     def test_lacking_facts(self):
         """A check without its facts finds nothing, and isn't well."""
-        lines = {line.check: line.status for line in checkup.well_lines(self.facts({"host": ["n1"]}), [])}
+        lines = {line.check: line.status for line in result_lines.well_lines(self.facts({"host": ["n1"]}), [])}
         self.assertEqual(["Cores", "Binding", "NUMA", "Within a node", "Limits", "Clock"],
-                         [name for name, status in lines.items() if status == checks.UNKNOWN])
+                         [name for name, status in lines.items() if status == findings.UNKNOWN])
 
     @each("driver, count", [("intel_pstate", 0), ("acpi-cpufreq", 1)])
     def test_powersave(self, driver, count):
@@ -228,15 +228,15 @@ class Checks(Case):
         self.assertEqual(count, len(list(checks.clock(self.facts(rank)))))
 
     @each("rate, driver, mbs, expected", [
-        ("10000", "ixgbe", 110, [checks.PROBLEM]), ("10000", "vmxnet3", 110, [checks.UNKNOWN]),
-        ("100000", "mlx5_core", 1500, []), ("100000", "mlx5_core", 300, [checks.PROBLEM]), ("1000", "igb", 110, [])])
+        ("10000", "ixgbe", 110, [findings.PROBLEM]), ("10000", "vmxnet3", 110, [findings.UNKNOWN]),
+        ("100000", "mlx5_core", 1500, []), ("100000", "mlx5_core", 300, [findings.PROBLEM]), ("1000", "igb", 110, [])])
     def test_below_the_links_rate(self, rate, driver, mbs, expected):
         """Virtual interfaces don't know the wire's rate, and one TCP connection doesn't fill a fast link."""
         ranks = [{"host": [host], "interface.eth0.rate": [rate], "interface.eth0.driver": [driver],
                   "interface.eth0.kind": ["physical"]} for host in "12"]
         job = self.facts(*ranks, network_bandwidth=(Measured(mbs, None, None, 1), "MB/s"))
         job = job._replace(transports=Transports("ucx", ("tcp",)))
-        self.assertEqual(expected, [finding.status for finding in checks.between_nodes(job)])
+        self.assertEqual(expected, [finding.status for finding in networks.between_nodes(job)])
 
     @each("state, addresses, expected", [("up", ("10.0.0.1/24", "10.0.0.2/24"), 1),
                                          ("down", ("10.0.0.1/24", "10.0.0.2/24"), 0),
@@ -245,7 +245,7 @@ class Checks(Case):
         """Of interfaces in use, in one subnet."""
         ranks = [{"host": [address], "interface.eth0.mtu": [mtu], "interface.eth0.address": [address],
                   "interface.eth0.state": [state]} for address, mtu in zip(addresses, ("1500", "9000"))]
-        self.assertEqual(expected, len(list(checks.different_mtu(self.facts(*ranks)))))
+        self.assertEqual(expected, len(list(networks.different_mtu(self.facts(*ranks)))))
 
     @each("state, node, rate", [("4: ACTIVE", "1", 100000), ("1: DOWN", "1", 1000), ("4: ACTIVE", "0", 1000)])
     def test_fastest_rate(self, state, node, rate):
@@ -254,7 +254,7 @@ class Checks(Case):
                   "interface.eth0.state": ["up"], "interface.eth0.kind": ["physical"]} for number in (0, 1)]
         for rank in (ranks[0], ranks[int(node)]):
             rank.update({"adapter.mlx5_0.rate": ["100 Gb/sec (4X EDR)"], "adapter.mlx5_0.state": [state]})
-        self.assertEqual(rate, max(link.mbit for link in checks.links(self.facts(*ranks))))
+        self.assertEqual(rate, max(link.mbit for link in networks.links(self.facts(*ranks))))
 
     @each("engine, names, more, environment, expected", [
         ("ucx", ("tcp",), {}, {}, ["export UCX_MAX_RNDV_RAILS=2"]),
@@ -271,7 +271,8 @@ class Checks(Case):
                   "interface.eth1.address": [f"10.1.0.{host}/24"], "interface.eth1.rate": ["10000"], **more}
                  for host in "12"]
         job = self.facts(*ranks)._replace(transports=Transports(engine, names), environment=environment)
-        self.assertEqual(expected, [remedy.text for finding in checks.unused_links(job) for remedy in finding.remedies])
+        found = networks.unused_links(job)
+        self.assertEqual(expected, [remedy.text for finding in found for remedy in finding.remedies])
 
     def test_values_that_explain_changes(self):
         """Of all ranks, those of checks first; not those that differ between any two jobs."""
@@ -289,5 +290,5 @@ class Checks(Case):
         ranks = [{"host": [host], "interface.docker0.address": ["172.17.0.1/16"],
                   "interface.eth0.address": [f"10.0.0.{host}/24"]} for host in "12"]
         job = self.facts(*ranks)._replace(launcher_name="openmpi")
-        (finding,) = checks.between_nodes(job)
+        (finding,) = networks.between_nodes(job)
         self.assertEqual(("--mca", "btl_tcp_if_exclude", "lo,docker0"), finding.remedies[0].words)

@@ -4,48 +4,13 @@ A check yields Findings. A `suspicion` is a state that may cost nothing: it beco
 shows that the remedy gains. Linux's and the libraries' own documentation are the sources; each check names its.
 """
 
-import ipaddress
 import re
-import typing
 
 from commcost.checkup import installations, transports
+from commcost.checkup.findings import (PROBLEM, SUSPICION, UNKNOWN, WARNING, Finding, Remedy, choosing_variables,
+                                       chosen_by, has_started, launcher_words, unset_them)
+from commcost.checkup.networks import ROCE, adapter_of, between_nodes, is_up
 from commcost.words import counted
-
-OK, WARNING, PROBLEM, UNKNOWN, SUSPICION = "ok", "warning", "problem", "unknown", "suspicion"
-
-
-class Remedy(typing.NamedTuple):
-    """A change that is tried by an experiment, or words for one that can't be tried here."""
-
-    text: str            # for people: words of a command, or a sentence
-    unset: tuple = ()
-    words: tuple = ()    # of the launcher
-    variables: tuple = ()  # pairs of name and value
-    untried: str = ""    # the reason why it can't be tried here
-
-
-class Finding(typing.NamedTuple):
-    """The result of a check."""
-
-    check: str
-    status: str
-    found: str
-    fact: str = ""       # the measurement that shows the cost
-    remedies: tuple = ()
-    unsure: str = ""     # the sentence of a suspicion that wasn't tried
-    scope: str = "job"   # the host that it is about
-
-
-class Job(typing.NamedTuple):
-    """The input of all checks."""
-
-    facts: typing.Any
-    asked_ranks: int
-    launcher_name: str   # hydra, openmpi, srun, words
-    environment: dict
-    transports: typing.Any = transports.Transports("", ())
-    installation: typing.Any = installations.Installation()
-
 
 def members(ranges):
     """The numbers of a list such as 0-3,8; a stride as in 0-6/2."""
@@ -53,10 +18,6 @@ def members(ranges):
     for first, last, step in re.findall(r"(\d+)(?:-(\d+))?(?:/(\d+))?", ranges):
         found.update(range(int(first), int(last or first) + 1, int(step or 1)))
     return found
-
-
-def has_started(job):
-    return "allreduce_time" in job.facts.measured
 
 
 # ---- start ---------------------------------------------------------------------------------------
@@ -147,11 +108,6 @@ def bind_to_core(job):
     return (launcher_words(job, *found),) if found else ()
 
 
-def launcher_words(job, *words):
-    """The remedy that gives the launcher these words."""
-    return Remedy(" ".join(["srun" if job.launcher_name == "srun" else "mpirun", *words, "…"]), words=words)
-
-
 def binding(job):
     """Ranks that may move between cores: a finding only if binding gains."""
     moved = [rank for rank in job.facts.ranks if len(members(rank.text("allowed_cores"))) > 1]
@@ -236,23 +192,6 @@ def network_within_node(job):
 NETWORK_LEAST_US = 1.5
 
 
-def choosing_variables(job):
-    """The user's variables that choose transports."""
-    of_others = "MPIR_" if "Open MPI" in job.facts.ranks[0].text("mpi_library") else "OMPI_"
-    return [name for name in transports.CHOOSING if name in job.environment and not name.startswith(of_others)]
-
-
-def unset_them(job):
-    """The remedies that unset one of these variables."""
-    return tuple(Remedy(f"unset {name}", unset=(name,)) for name in choosing_variables(job))
-
-
-def chosen_by(job):
-    """These variables in brackets; "" without any."""
-    named = [f"{name}={job.environment[name]:.40}" for name in choosing_variables(job)]
-    return f" ({', '.join(named)})" if named else ""
-
-
 SLOW_SHARE = 1 / 5  # of a copy in memory: messages through shared memory copy twice
 
 
@@ -317,170 +256,6 @@ def shared_memory(node, ranks, status):
                       (Remedy("remove old files: ls -l /dev/shm", untried="needs their owner"),), scope=node)
 
 
-# ---- between nodes -------------------------------------------------------------------------------
-
-LEAST_SHARE = 1 / 5  # of the link's rate: one rank that waits for each message gets at least that
-TCP_MBIT = 20000     # of which TCP gets that share: one connection doesn't fill a faster link
-# Drivers of virtual machines whose rate isn't the wire's.
-VIRTUAL_DRIVERS = ("ena", "gve", "hv_netvsc", "virtio_net", "vmxnet3")
-
-
-def between_nodes(job):
-    """The network gives what its fastest link should; interfaces agree between nodes."""
-    if len(job.facts.nodes) < 2:
-        return
-    yield from different_mtu(job)
-    yield from equal_addresses(job)
-    beside = list(tcp_beside_adapter(job))
-    yield from beside
-    yield from unused_links(job)
-    found = [link for link in links(job) if link.adapter != ROCE]  # whose interface is a link as well
-    if not found or "network_bandwidth" not in job.facts.measured or PROBLEM in (one.status for one in beside):
-        return
-    link = max(found, key=lambda link: link.mbit)
-    measured, _ = job.facts.measured["network_bandwidth"]
-    least = LEAST_SHARE * (min(link.mbit, TCP_MBIT) if uses_tcp(job) else link.mbit)
-    if (measured.high or measured.value) * 1.048576 * 8 < least:
-        yield Finding("Between nodes", PROBLEM if link.is_physical else UNKNOWN,
-                      f"{measured.value:.0f} MB/s on a {link.mbit / 1000:g} Gbit/s link ({link.name})",
-                      "network_bandwidth", (Remedy("iperf3 between the nodes shows if the link is slow",
-                                                   untried="needs a server there"),))
-
-
-def uses_tcp(job):
-    """True unless the library reports another transport between nodes."""
-    return set(job.transports.names) - transports.SHARED_MEMORY <= transports.TCP
-
-
-class Link(typing.NamedTuple):
-    """A link in use that all nodes have."""
-
-    name: str
-    mbit: int     # Mbit/s, the slowest node's
-    adapter: str  # its kind; "" for an interface
-    is_physical: bool
-
-
-def links(job):
-    """The Links whose rate the system gives."""
-    found = {}
-    for rank, match, value in job.facts.named(r"((interface|adapter)\.(.+))\.rate"):
-        number = re.match(r"\d+", value)
-        mbit = int(number.group()) * (1000 if "Gb" in value else 1) if number else 0
-        prefix = match.group(1)
-        kind, driver = (rank.text(f"{prefix}.{name}") for name in ("kind", "driver"))
-        if mbit > 0 and is_up(rank, prefix) and kind not in ("loopback", "bridge"):
-            is_physical = not kind or kind in ("physical", "bond") and driver not in VIRTUAL_DRIVERS
-            found.setdefault(prefix, []).append((mbit, adapter_of(rank, prefix), is_physical))
-    return [Link(prefix.partition(".")[2], min(mbit for mbit, _, _ in ranks), ranks[0][1],
-                 all(is_physical for _, _, is_physical in ranks))
-            for prefix, ranks in found.items() if len(ranks) == len(job.facts.nodes)]
-
-
-INFINIBAND, OMNI_PATH, ROCE, EFA, SLINGSHOT = "InfiniBand", "Omni-Path", "RoCE", "EFA", "Slingshot"
-
-
-def adapter_of(rank, prefix):
-    """The kind of an adapter or of an interface that is one's; "" for another interface."""
-    driver = rank.text(prefix + ".driver")
-    if prefix.startswith("interface."):
-        return SLINGSHOT if driver.startswith("cxi") else ""
-    return EFA if driver == "efa" else OMNI_PATH if driver.startswith("hfi1") else \
-        INFINIBAND if rank.text(prefix + ".link_layer", INFINIBAND) == INFINIBAND else ROCE
-
-
-def is_up(rank, prefix):
-    state = rank.text(prefix + ".state").upper()
-    return "ACTIVE" in state if prefix.startswith("adapter.") else "DOWN" not in state
-
-
-def tcp_beside_adapter(job):
-    """Messages between nodes use the adapter that all nodes have. RoCE may not be set up: it is a suspicion."""
-    names, found = set(job.transports.names) - transports.SHARED_MEMORY, links(job)
-    link = max(found, key=lambda link: (link.mbit, link.adapter not in ("", ROCE), link.adapter), default=None)
-    if names and uses_tcp(job) and link and link.adapter:
-        text = f"messages use {', '.join(sorted(names))}, not {link.name} ({link.adapter}, {link.mbit / 1000:g} Gbit/s)"
-        yield Finding("Between nodes", SUSPICION if link.adapter == ROCE else PROBLEM, text + chosen_by(job),
-                      "network_bandwidth", unset_them(job) or
-                      (Remedy(use_adapter(job, link.adapter), untried="may need another library"),))
-
-
-# libfabric's providers (fi_provider(7)).
-PROVIDERS = {INFINIBAND: "verbs", ROCE: "verbs", OMNI_PATH: "psm2", EFA: "efa", SLINGSHOT: "cxi"}
-
-
-def use_adapter(job, adapter):
-    """The words for a library to use an adapter, as far as its transports' engine is known."""
-    if job.transports.engine == "ofi":
-        return f"FI_PROVIDER={PROVIDERS[adapter]} (fi_info lists providers)"
-    if PROVIDERS[adapter] == "verbs":
-        return ("use a UCX with InfiniBand (ucx_info -d lists its transports)" if job.transports.engine == "ucx" else
-                "mpirun --mca pml ucx …")
-    return (f"use an MPI over libfabric, FI_PROVIDER={PROVIDERS[adapter]}" if job.transports.engine == "ucx" else
-            "mpirun --mca pml cm --mca mtl ofi …")
-
-
-# Variables that restrict messages to some links, and those with which a message uses several (UCX's and MPICH's
-# lists of variables; Open MPI's FAQ, "How do I tell Open MPI which IP interfaces to use?").
-RESTRICTING = ("UCX_NET_DEVICES", "UCX_MAX_RNDV_RAILS", "OMPI_MCA_btl_tcp_if_include", "OMPI_MCA_btl_tcp_if_exclude")
-SEVERAL = {"ucx": ("UCX_MAX_RNDV_RAILS", "{count}"), "ob1": ("OMPI_MCA_btl_tcp_if_include", "{names}"),
-           "ofi": ("MPIR_CVAR_CH4_OFI_ENABLE_MULTI_NIC_STRIPING", "1")}
-
-
-def unused_links(job):
-    """Messages use all of several links of equal rate: a finding only if the experiment gains."""
-    routed = in_one_subnet(job)
-    found = [link for link in links(job) if (link.name in routed if uses_tcp(job) else link.adapter)]
-    fastest = [link for link in found if link.mbit == max(link.mbit for link in found)]
-    restricting = [name for name in RESTRICTING if name in job.environment]
-    remedies = [Remedy(f"unset {name}", unset=(name,)) for name in restricting]
-    if len(fastest) > 1 and not restricting and job.transports.engine in SEVERAL:
-        name, value = SEVERAL[job.transports.engine]
-        value = value.format(count=len(fastest), names=",".join(link.name for link in fastest))
-        remedies = [Remedy(f"export {name}={value}", variables=((name, value),))]
-    if len(fastest) > 1 and remedies:
-        several = f"{len(fastest)} links of {fastest[0].mbit / 1000:g} Gbit/s"
-        yield Finding("Between nodes", SUSPICION, f"messages don't use all of {several}", "network_bandwidth",
-                      tuple(remedies), f"messages may not use all of {several}")
-
-
-def in_one_subnet(job):
-    """The names of the interfaces by which all nodes reach each other."""
-    found = {}
-    for rank, match, value in job.facts.named(r"interface\.(.+)\.address"):
-        found.setdefault((match.group(1), ipaddress.ip_interface(value).network), set()).add(value)
-    return {name for (name, _), addresses in found.items() if len(addresses) == len(job.facts.nodes)}
-
-
-def different_mtu(job):
-    """Interfaces of equal name in one subnet have one MTU."""
-    found = {}
-    for rank, match, value in job.facts.named(r"(interface\.(.+))\.mtu"):
-        address, kind = (rank.text(f"{match.group(1)}.{name}") for name in ("address", "kind"))
-        if address and is_up(rank, match.group(1)) and kind not in ("loopback", "bridge"):
-            found.setdefault((match.group(2), ipaddress.ip_interface(address).network), set()).add(value)
-    for (name, _), values in found.items():
-        if len(values) > 1:
-            yield Finding("Between nodes", PROBLEM, f"the MTU of {name} differs: {' and '.join(sorted(values))}",
-                          "network_bandwidth",
-                          (Remedy(f"ip link set {name} mtu N on all nodes", untried="needs root"),))
-
-
-def equal_addresses(job):
-    """An address that two nodes have can't lead from one to the other (docker0, virbr0)."""
-    owners = {}
-    for rank, match, value in job.facts.named(r"(interface\.(.+))\.address"):
-        if is_up(rank, match.group(1)) and not value.startswith("127."):
-            owners.setdefault((match.group(2), value), set()).add(rank.text("node") or rank.text("host"))
-    names = sorted({name for (name, _), nodes in owners.items() if len(nodes) > 1})
-    if names:
-        remedies = (launcher_words(job, "--mca", "btl_tcp_if_exclude", ",".join(["lo", *names])),) \
-            if job.launcher_name == "openmpi" else ()
-        have = "has" if len(names) == 1 else "have"
-        yield Finding("Between nodes", SUSPICION, f"{' and '.join(names)} {have} the same address on two nodes",
-                      "network_bandwidth", remedies)
-
-
 # ---- limits, clock, variables --------------------------------------------------------------------
 
 MEMLOCK_LEAST = 1 << 20        # bytes; less is too little wherever memory is locked
@@ -535,8 +310,8 @@ def gpus(job):
         count = sum(value == vendor for value, _, _ in found)
         claim = job.facts.ranks[0].text(fact)
         if count and claim != "yes":
-            says = "claims not to take messages in their memory" if claim else "claims nothing about their memory"
-            yield Finding("GPUDirect", UNKNOWN, f"{counted(count, f'{name} GPU')}, the library {says}", "",
+            claims = "not to take messages in their memory" if claim else "nothing about their memory"
+            yield Finding("GPUDirect", UNKNOWN, f"{counted(count, f'{name} GPU')}, the library claims {claims}", "",
                           (Remedy(f"use a library built with {'CUDA' if name == 'NVIDIA' else 'ROCm'}",
                                   untried="needs another library"),))
     if not {value for value, _, _ in found} & {vendor for vendor, _, _ in VENDORS}:

@@ -9,13 +9,13 @@ import math
 import time
 import typing
 
+from commcost.checkup.jobs import SHORT
 from commcost.result import rank_test
 
 LOOKS = (10, 25)      # pairs of launches: more only where the first ones hint at a gain
 HINT, CLEAR = 0.4, 0.001  # p-values between which more pairs are made
 ALPHA = 0.01          # chance of one false gain or more in a check-up
 LEAST_GAIN = 1.02     # a smaller one makes no difference
-SHORT = ("--visits=1", "--max-time=0.02")  # of each launch
 
 
 class Gain(typing.NamedTuple):

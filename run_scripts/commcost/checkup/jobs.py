@@ -5,11 +5,14 @@ import tempfile
 import time
 import typing
 
-from commcost.checkup import transports
+from commcost.checkup import installations, transports
 from commcost.result.checkup_facts import facts_of_result, facts_of_texts
 from commcost.result.result_reader import ResultError
-from commcost.suite import launch_processes
-from commcost.suite.launchers import Launch
+from commcost.command import Failure
+from commcost.suite import launch_options, launch_processes, launchers
+
+
+SHORT = ("--visits=1", "--max-time=0.02")  # options of a launch
 
 
 class Setting(typing.NamedTuple):
@@ -42,7 +45,7 @@ class Jobs:
     def line(self, setting):
         """The words that start the job's ranks."""
         launcher = setting.launcher or self.launcher
-        words = launcher.line(self.job, Launch(self.job.ranks, 1, dict(setting.variables)))
+        words = launcher.line(self.job, launchers.Launch(self.job.ranks, 1, dict(setting.variables)))
         return [*words, *setting.words]
 
     def environment(self, setting):
@@ -65,6 +68,11 @@ class Jobs:
         """Starts the job so that the library reports its transports."""
         setting = Setting(variables=tuple(transports.REPORTING.items()))
         return transports.transports_of(self.measure(setting, options).text)
+
+    @staticmethod
+    def installation(facts):
+        """The Installation of the launcher, from the facts of the first rank."""
+        return installations.installation_of(facts.ranks[0].text("parent") if facts.ranks else "")
 
     def facts_without_mpi(self):
         """Starts `checkup --facts` in the job: facts also where MPI_Init fails. Each process has a
@@ -99,3 +107,17 @@ def place_of_process(text):
         if name in ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID") and value.isdigit():
             return int(value)
     return 0
+
+
+def jobs_of(options, folder):
+    """The Jobs that the options ask for. Failure without a build or a launcher."""
+    build = options.build or launch_options.own_build()
+    program = os.path.join(build, "checkup", "checkup")
+    if not os.access(program, os.X_OK):
+        raise Failure(f"no program '{program:.200}': run quickstart.sh first, or use --build=FOLDER")
+    ranks = options.ranks or launchers.default_ranks(options.hosts, options.ranks_per_node)
+    job = launchers.Job(ranks, options.ranks_per_node, options.hosts or "", "none")
+    # Without experiments: the first launch, one for the transports or for facts without MPI, and others that may start.
+    seconds = options.seconds or 4 * options.limit
+    return Jobs(program, launchers.find(options.launcher or "", build), job, options.limit,
+                time.monotonic() + seconds, folder)
