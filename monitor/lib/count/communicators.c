@@ -350,8 +350,11 @@ void communicator_hold(int communicator) { holds[communicator]++; }
 /* communicators_tidy gives the number up if the communicator has been freed. */
 void communicator_release(int communicator) { holds[communicator]--; }
 
-void communicator_named(MPI_Comm comm, const char *name)
+void communicator_named(MPI_Comm comm)
 {
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length = 0;
+    PMPI_Comm_get_name(comm, name, &length);
     monitor_lock();
     const int record = find_record(comm);
     if (record != HANDLE_UNKNOWN && record != OTHER_COMMUNICATORS)

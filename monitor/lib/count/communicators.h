@@ -110,7 +110,7 @@ void communicator_release(int communicator);
 
 /* Notes the name that the program has given a communicator. Reports replace a blank name by the
    creating function. */
-void communicator_named(MPI_Comm comm, const char *name);
+void communicator_named(MPI_Comm comm);
 
 /* Gives up the records of freed communicators, while nothing is monitored. Needs the lock. */
 void communicators_tidy(void);

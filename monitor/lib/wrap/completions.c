@@ -4,11 +4,11 @@
  */
 #include "monitor/lib/count/calls.h"
 #include "monitor/lib/count/followed.h"
+#include "monitor/lib/wrap/languages.h"
 #include "monitor/lib/wrap/next.h"
+#include "monitor/lib/wrap/starting.h"
 
 #include <stdlib.h>
-
-enum { MANY = 64 }; /* requests that have room on the stack */
 
 /* Wrapper of a function that gets `count` requests and completes `completed` of them: those at
    `indices`, or the first ones if NULL. Up to `most` requests are saved on the stack.
@@ -16,9 +16,10 @@ enum { MANY = 64 }; /* requests that have room on the stack */
 #define COMPLETES(Name, most, parameters, arguments, count, requests, completed, indices)          \
     INTERPOSED int MPI_##Name parameters                                                           \
     {                                                                                              \
-        if (!is_anything_monitored())                                                              \
+        if (!is_anything_monitored() || is_observed_above(&next.Name))                             \
             return next.Name arguments;                                                            \
         site_enter(__builtin_return_address(0));                                                   \
+        language_seen(LANGUAGE_C);                                                                 \
         MPI_Request handles[most];                                                                 \
         MPI_Status own[most];                                                                      \
         int32_t taken[most];                                                                       \
@@ -61,6 +62,8 @@ COMPLETES(Testsome, MANY,
 INTERPOSED int MPI_Cancel(MPI_Request *request)
 {
     struct mpi_call call;
+    if (is_observed_above(&next.Cancel))
+        return next.Cancel(request);
     site_enter(__builtin_return_address(0));
     const bool entered = other_enter(&call);
     __atomic_store_n(&something_was_cancelled, true, __ATOMIC_RELAXED);
@@ -70,15 +73,15 @@ INTERPOSED int MPI_Cancel(MPI_Request *request)
 INTERPOSED int MPI_Request_free(MPI_Request *request)
 {
     struct mpi_call call;
+    if (is_observed_above(&next.Request_free))
+        return next.Request_free(request);
     site_enter(__builtin_return_address(0));
     const bool entered = other_enter(&call);
     request_forget(*request);
     return other_left(&call, entered, next.Request_free(request));
 }
 
-/* Begins the operation of a start. False if the request is unknown or its operations aren't
-   monitored. */
-static bool begin_start(MPI_Request request, struct operation *operation)
+bool starting_begin(MPI_Request request, struct operation *operation)
 {
     monitor_lock();
     const struct plan *const found = persistent_find(request);
@@ -92,34 +95,50 @@ static bool begin_start(MPI_Request request, struct operation *operation)
            begin_if_monitored(operation, plan.kind, plan.communicator, plan.sent, plan.receives);
 }
 
-struct started {
-    bool begins; /* begins a monitored operation */
-    struct operation operation;
-};
-
-/* Ends an MPI_Startall that started `begun` operations. */
-static void all_started(const struct mpi_call *call, struct started *started, int count,
-                        const MPI_Request *requests, int error, int begun)
+void starting_all_begin(struct starting_all *all, int count, const MPI_Request *requests)
 {
-    call_completes(call);
-    struct shares shares = shares_begin(call, begun, ticks_now());
-    for (int i = 0; i < count; i++) {
-        if (!started[i].begins)
+    call_enter(&all->call, OPERATION_Startall);
+    all->count = count;
+    all->begun = 0;
+    all->started = count > MANY ? malloc((size_t)count * sizeof *all->started) : all->on_stack;
+    /* Operations that begin within this call are inner ones, which have no time of their own. */
+    for (int i = 0; all->started != NULL && i < count; i++)
+        all->begun += all->started[i].begins =
+            starting_begin(requests[i], &all->started[i].operation);
+}
+
+static void end_operations(const struct starting_all *all, const MPI_Request *requests, int error)
+{
+    call_completes(&all->call);
+    struct shares shares = shares_begin(&all->call, all->begun, ticks_now());
+    for (int i = 0; i < all->count; i++) {
+        if (!all->started[i].begins)
             continue;
-        struct operation *const operation = &started[i].operation;
+        struct operation *const operation = &all->started[i].operation;
         operation->inside_ticks = shares_take(&shares, 1, 0);
-        call_completed(call, operation, operation->inside_ticks);
+        call_completed(&all->call, operation, operation->inside_ticks);
         (void)operation_posted(operation, error, requests[i]);
     }
+}
+
+int starting_all_end(struct starting_all *all, const MPI_Request *requests, int error)
+{
+    if (all->begun > 0)
+        end_operations(all, requests, error);
+    else
+        call_left(&all->call, NO_COMMUNICATOR, 0);
+    if (all->started != all->on_stack)
+        free(all->started);
+    return error;
 }
 
 INTERPOSED int MPI_Start(MPI_Request *request)
 {
     struct operation operation;
-    if (!is_anything_monitored())
+    if (!is_anything_monitored() || is_observed_above(&next.Start))
         return next.Start(request);
     site_enter(__builtin_return_address(0));
-    if (begin_start(*request, &operation)) {
+    if (starting_begin(*request, &operation)) {
         const int error = next.Start(request);
         return operation_posted(&operation, error, *request);
     }
@@ -130,24 +149,10 @@ INTERPOSED int MPI_Start(MPI_Request *request)
 
 INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
 {
-    struct started on_stack[MANY], *started = on_stack;
-    struct mpi_call call;
-    int begun = 0;
-    if (!is_anything_monitored())
+    struct starting_all all;
+    if (!is_anything_monitored() || is_observed_above(&next.Startall))
         return next.Startall(count, requests);
     site_enter(__builtin_return_address(0));
-    call_enter(&call, OPERATION_Startall);
-    if (count > MANY)
-        started = malloc((size_t)count * sizeof *started);
-    /* Operations that begin within this call are inner ones, which have no time of their own. */
-    for (int i = 0; started != NULL && i < count; i++)
-        begun += started[i].begins = begin_start(requests[i], &started[i].operation);
-    const int error = next.Startall(count, requests);
-    if (begun > 0)
-        all_started(&call, started, count, requests, error, begun);
-    else
-        call_left(&call, NO_COMMUNICATOR, 0);
-    if (started != on_stack)
-        free(started);
-    return error;
+    starting_all_begin(&all, count, requests);
+    return starting_all_end(&all, requests, next.Startall(count, requests));
 }

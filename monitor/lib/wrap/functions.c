@@ -3,6 +3,7 @@
 #include "monitor/lib/count/calls.h"
 #include "monitor/lib/count/windows.h"
 #include "monitor/lib/report/report.h"
+#include "monitor/lib/wrap/languages.h"
 #include "monitor/lib/wrap/next.h"
 
 /* Finds the definitions first if the constructor of another library calls MPI. */
@@ -44,33 +45,44 @@ static int64_t count_at(const void *counts, size_t size, int block)
     return size == sizeof(int) ? ((const int *)counts)[block] : ((const MPI_Count *)counts)[block];
 }
 
+/* Datatypes of blocks: one for all, or an array of handles, of C or of Fortran. */
+enum datatypes { ONE_TYPE, EACH_OF_C, EACH_OF_FORTRAN };
+
+static MPI_Datatype datatype_at(const MPI_Datatype datatypes[], enum datatypes form, int block)
+{
+    if (form == EACH_OF_FORTRAN)
+        return PMPI_Type_f2c(((const MPI_Fint *)datatypes)[block]);
+    return datatypes[form == ONE_TYPE ? 0 : block];
+}
+
 /* Returns the bytes of the blocks for several peers, except the `absent` ones. */
 static int64_t bytes_of_blocks(int blocks, uint64_t absent, const void *counts, size_t size,
-                               const MPI_Datatype datatypes[], bool of_each)
+                               const MPI_Datatype datatypes[], enum datatypes form)
 {
     int64_t bytes = 0, elements = 0;
     for (int i = 0; i < blocks; i++) {
         if (is_absent(absent, i))
             continue;
         const int64_t count = count_at(counts, size, i);
-        if (of_each)
-            bytes += bytes_of(count, datatypes[i]);
+        if (form != ONE_TYPE)
+            bytes += bytes_of(count, datatype_at(datatypes, form, i));
         elements += count;
     }
-    return of_each || elements == 0 ? bytes : elements * bytes_of(1, datatypes[0]);
+    return form != ONE_TYPE || elements == 0 ? bytes : elements * bytes_of(1, datatypes[0]);
 }
 
 static int64_t mean_of(int64_t bytes, int blocks) { return blocks > 0 ? bytes / blocks : 0; }
 
 /* True if each other process of the communicator has data for this one. */
 static bool needs_all(const struct communicator *on, const void *counts, size_t size,
-                      const MPI_Datatype datatypes[], bool of_each)
+                      const MPI_Datatype datatypes[], enum datatypes form)
 {
     for (int i = 0; i < on->peers; i++)
         if (i != on->rank &&
-            (count_at(counts, size, i) == 0 || (of_each && bytes_of(1, datatypes[i]) == 0)))
+            (count_at(counts, size, i) == 0 ||
+             (form != ONE_TYPE && bytes_of(1, datatype_at(datatypes, form, i)) == 0)))
             return false;
-    return of_each || bytes_of(1, datatypes[0]) > 0;
+    return form != ONE_TYPE || bytes_of(1, datatypes[0]) > 0;
 }
 
 /* Counts a one-sided operation. Returns `error`, the result of its call. */
@@ -156,12 +168,81 @@ static bool begin_matched(struct operation *operation, enum operation_kind kind,
 
 typedef int RANGE[3]; /* of ranks: the first, the last and the step */
 
+struct freeing {
+    MPI_Comm comm;
+    int number; /* HANDLE_UNKNOWN if monitoring has begun meanwhile: the call preceded it */
+    bool monitored;
+    struct operation operation;
+};
+
+static struct freeing freeing_begin(enum operation_kind kind, MPI_Comm comm)
+{
+    struct freeing freeing = {.comm = comm, .number = communicator_before_free(comm)};
+    freeing.monitored =
+        freeing.number != HANDLE_UNKNOWN &&
+        begin_if_monitored(&freeing.operation, kind, freeing.number, (struct sent){0}, false);
+    return freeing;
+}
+
+static int freeing_end(struct freeing *freeing, int error)
+{
+    if (error == MPI_SUCCESS)
+        communicator_freed(freeing->comm, freeing->number);
+    return freeing->monitored ? operation_returned(&freeing->operation, error, NULL) : error;
+}
+
+struct closing {
+    struct ending ending;
+    struct operation operation;
+    MPI_Win win;
+    bool monitored; /* as a collective */
+};
+
+static struct closing closing_begin(enum operation_kind kind, MPI_Win win)
+{
+    const uint64_t called_ticks = ticks_now();
+    struct closing closing = {.ending = window_take(win, EVERY_TARGET, false),
+                              .win = win,
+                              .monitored = is_monitored(CLASS_COLLECTIVE)};
+    if (closing.monitored)
+        operation_begin_called(&closing.operation, kind, closing.ending.communicator,
+                               (struct sent){0}, called_ticks);
+    return closing;
+}
+
+static int closing_end(struct closing *closing, int error)
+{
+    const uint64_t end_ticks = ticks_now();
+    (void)ending_finish(&closing->ending, error, NULL, end_ticks);
+    return closing->monitored
+               ? operation_returned_at(&closing->operation, error, 0, end_ticks, ticks_now())
+               : error;
+}
+
+static void window_closed(const struct closing *closing, int error)
+{
+    if (error == MPI_SUCCESS)
+        window_freed(closing->win, closing->ending.window);
+}
+
+#define NEXT(Name, arguments) (language_seen(LANGUAGE_C), PASS(Name, arguments))
+#define IS_FOUND(Name) (*KEY(Name) != NULL)
+#define TAKE(parameters, arguments)
+#define HANDLE_AT(Kind, address) (*(address))
+#define KEEP_STATUS(arguments)                                                                     \
+    MPI_Status own;                                                                                \
+    status = status == MPI_STATUS_IGNORE ? &own : status
+#define RETURNED_STATUS status
+#define RETURN_ADDRESS __builtin_return_address(0)
+#define EACH_TYPE EACH_OF_C
+
 #define LARGE_COUNTS 0
 #define COUNT int
 #define DISPLACEMENT int
 #define ADDRESS MPI_Aint
-#define FUNCTION(Name) MPI_##Name
-#define NEXT(Name) next.Name
+#define FUNCTION(Name, parameters, arguments) INTERPOSED int MPI_##Name parameters
+#define KEY(Name) &next.Name
+#define PASS(Name, arguments) next.Name arguments
 #include "monitor/lib/wrap/wrap.h"
 
 #if MPI_VERSION >= 4
@@ -169,38 +250,11 @@ typedef int RANGE[3]; /* of ranks: the first, the last and the step */
 #define COUNT MPI_Count
 #define DISPLACEMENT MPI_Aint
 #define ADDRESS MPI_Count
-#define FUNCTION(Name) MPI_##Name##_c
-#define NEXT(Name) next.Name##_c
+#define FUNCTION(Name, parameters, arguments) INTERPOSED int MPI_##Name##_c parameters
+#define KEY(Name) &next.Name##_c
+#define PASS(Name, arguments) next.Name##_c arguments
 #include "monitor/lib/wrap/wrap.h"
 #endif
-
-/* Frees a communicator, which stays known until it is freed, since the program's functions that
-   delete its attributes may use it. */
-static int free_communicator(enum operation_kind kind, int (*free_it)(MPI_Comm *), MPI_Comm *comm)
-{
-    const MPI_Comm freed = *comm;
-    const int number = communicator_before_free(freed);
-    struct operation operation;
-    /* Unknown if monitoring has begun meanwhile: then the call preceded it. */
-    const bool monitored = number != HANDLE_UNKNOWN &&
-                           begin_if_monitored(&operation, kind, number, (struct sent){0}, false);
-    const int error = free_it(comm);
-    if (error == MPI_SUCCESS)
-        communicator_freed(freed, number);
-    return monitored ? operation_returned(&operation, error, NULL) : error;
-}
-
-INTERPOSED int MPI_Comm_free(MPI_Comm *comm)
-{
-    site_enter(__builtin_return_address(0));
-    return free_communicator(OPERATION_Comm_free, next.Comm_free, comm);
-}
-
-INTERPOSED int MPI_Comm_disconnect(MPI_Comm *comm)
-{
-    site_enter(__builtin_return_address(0));
-    return free_communicator(OPERATION_Comm_disconnect, next.Comm_disconnect, comm);
-}
 
 /* Wrap frees that bypass the monitor, by tools before it and by layers for other languages, so that
    a remembered handle isn't used afterwards. They aren't counted. The monitor's own frees come
@@ -225,48 +279,4 @@ INTERPOSED int PMPI_Comm_disconnect(MPI_Comm *comm)
     return free_around(freeing_around.Comm_disconnect, comm);
 }
 
-struct closing {
-    struct ending ending;
-    struct operation operation;
-    bool monitored; /* as a collective */
-};
-
-static struct closing closing_begin(enum operation_kind kind, MPI_Win win)
-{
-    const uint64_t called_ticks = ticks_now();
-    struct closing closing = {.ending = window_take(win, EVERY_TARGET, false),
-                              .monitored = is_monitored(CLASS_COLLECTIVE)};
-    if (closing.monitored)
-        operation_begin_called(&closing.operation, kind, closing.ending.communicator,
-                               (struct sent){0}, called_ticks);
-    return closing;
-}
-
-static int closing_end(struct closing *closing, int error)
-{
-    const uint64_t end_ticks = ticks_now();
-    (void)ending_finish(&closing->ending, error, NULL, end_ticks);
-    return closing->monitored
-               ? operation_returned_at(&closing->operation, error, 0, end_ticks, ticks_now())
-               : error;
-}
-
-INTERPOSED int MPI_Win_fence(int assertions, MPI_Win win)
-{
-    if (!is_anything_monitored())
-        return next.Win_fence(assertions, win);
-    site_enter(__builtin_return_address(0));
-    struct closing closing = closing_begin(OPERATION_Win_fence, win);
-    return closing_end(&closing, next.Win_fence(assertions, win));
-}
-
-INTERPOSED int MPI_Win_free(MPI_Win *win)
-{
-    const MPI_Win freed = *win;
-    site_enter(__builtin_return_address(0));
-    struct closing closing = closing_begin(OPERATION_Win_free, freed);
-    const int error = closing_end(&closing, next.Win_free(win));
-    if (error == MPI_SUCCESS)
-        window_freed(freed, closing.ending.window);
-    return error;
-}
+#include "monitor/fortran/functions.h"

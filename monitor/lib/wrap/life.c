@@ -5,6 +5,8 @@
 #include "monitor/lib/report/tool_before.h"
 #include "monitor/lib/wrap/api.h"
 #include "monitor/lib/wrap/environment.h"
+#include "monitor/lib/wrap/languages.h"
+#include "monitor/lib/wrap/life.h"
 #include "monitor/lib/wrap/mpi_library.h"
 #include "monitor/lib/wrap/next.h"
 #include "monitor/lib/wrap/presence.h"
@@ -36,7 +38,7 @@ static void refuse_other_library(void)
     _exit(2);
 }
 
-static uint64_t begin(void)
+uint64_t init_begin(void)
 {
     refuse_other_library();
     saw_start = true;
@@ -45,8 +47,7 @@ static uint64_t begin(void)
     return ticks_now();
 }
 
-static int initialised(enum operation_kind kind, int error, uint64_t entry_ticks,
-                       const void *return_address)
+int init_end(enum operation_kind kind, int error, uint64_t entry_ticks, const void *return_address)
 {
     const uint64_t exit_ticks = ticks_now();
     if (error != MPI_SUCCESS || !mpi_is_active() || !environment_start())
@@ -65,8 +66,7 @@ __attribute__((constructor)) static void mark_old_report(void)
         environment_note(NULL);
 }
 
-#define AROUND                                                                                     \
-    "Fortran's mpi_f08 with MPICH, all Fortran with Open MPI, and MPI opened with dlopen do that"
+#define AROUND "MPI opened with dlopen does that"
 
 /* Returns the reason why there is no report, as far as was seen, or NULL if none is missing. */
 static const char *find_reason(void)
@@ -83,8 +83,7 @@ static const char *find_reason(void)
     return NULL;
 }
 
-/* Tells the user why there is no report. Calls of a Fortran layer below MPI's C functions can't be
-   seen from here, nor another tool's calls of PMPI_. */
+/* Tells the user why there is no report. Another tool's calls of PMPI_ can't be seen from here. */
 __attribute__((destructor)) static void explain_missing_report(void)
 {
     const char *const reason = environment_asks() && bc_launcher_is_first() ? find_reason() : NULL;
@@ -108,16 +107,22 @@ INTERPOSED int dlclose(void *handle)
 
 INTERPOSED int MPI_Init(int *argc, char ***argv)
 {
-    const uint64_t entry_ticks = begin();
-    return initialised(OPERATION_Init, next.Init(argc, argv), entry_ticks,
-                       __builtin_return_address(0));
+    if (is_observed_above(&next.Init))
+        return next.Init(argc, argv);
+    const uint64_t entry_ticks = init_begin();
+    language_seen(LANGUAGE_C);
+    return init_end(OPERATION_Init, next.Init(argc, argv), entry_ticks,
+                    __builtin_return_address(0));
 }
 
 INTERPOSED int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    const uint64_t entry_ticks = begin();
-    return initialised(OPERATION_Init_thread, next.Init_thread(argc, argv, required, provided),
-                       entry_ticks, __builtin_return_address(0));
+    if (is_observed_above(&next.Init_thread))
+        return next.Init_thread(argc, argv, required, provided);
+    const uint64_t entry_ticks = init_begin();
+    language_seen(LANGUAGE_C);
+    return init_end(OPERATION_Init_thread, next.Init_thread(argc, argv, required, provided),
+                    entry_ticks, __builtin_return_address(0));
 }
 
 /* Counts the time of MPI_Finalize until all ranks have called it. */
@@ -129,17 +134,40 @@ static void wait_for_all(void)
     call_left(&call, NO_COMMUNICATOR, 0);
 }
 
-INTERPOSED int MPI_Finalize(void)
+void finalize_begin(const void *return_address)
 {
-    site_enter(__builtin_return_address(0));
+    site_enter(return_address);
     if (environment_runs())
         wait_for_all();
     environment_end();
     monitors_abandon();
     communicators_end();
-    const int error = next.Finalize();
+}
+
+int finalize_end(int error)
+{
     presence_end();
     return error;
+}
+
+INTERPOSED int MPI_Finalize(void)
+{
+    if (is_observed_above(&next.Finalize))
+        return next.Finalize();
+    finalize_begin(__builtin_return_address(0));
+    return finalize_end(next.Finalize());
+}
+
+void pcontrol_begin(int level)
+{
+    if (level == 1)
+        environment_switch(true);
+}
+
+void pcontrol_end(int level)
+{
+    if (level == 0)
+        environment_switch(false);
 }
 
 /* Wraps the switch of the monitor of the whole run (0: off, 1: on). Arguments after the level can't
@@ -147,22 +175,29 @@ INTERPOSED int MPI_Finalize(void)
 INTERPOSED int MPI_Pcontrol(const int level, ...)
 {
     struct mpi_call call;
-    if (level == 1)
-        environment_switch(true);
+    if (is_observed_above(&next.Pcontrol))
+        return next.Pcontrol(level);
+    pcontrol_begin(level);
     site_enter(__builtin_return_address(0));
     const bool entered = other_enter(&call);
     const int error = other_left(&call, entered, next.Pcontrol(level));
-    if (level == 0)
-        environment_switch(false);
+    pcontrol_end(level);
     return error;
 }
 
 #if MPI_VERSION >= 4
+void session_begin(void)
+{
+    refuse_other_library();
+    saw_session = true;
+}
+
 INTERPOSED int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session)
 {
     struct mpi_call call;
-    refuse_other_library();
-    saw_session = true;
+    if (is_observed_above(&next.Session_init))
+        return next.Session_init(info, handler, session);
+    session_begin();
     site_enter(__builtin_return_address(0));
     const bool entered = other_enter(&call);
     return other_left(&call, entered, next.Session_init(info, handler, session));

@@ -1,6 +1,18 @@
 /*
- * Wrappers of functions.def. functions.c includes this file twice, so it has no guard, and defines
- * COUNT, DISPLACEMENT, FUNCTION, NEXT and LARGE_COUNTS.
+ * Wrappers of functions.def. functions.c includes this file for each language and size of counts,
+ * so it has no guard. An includer defines LARGE_COUNTS, COUNT, DISPLACEMENT, ADDRESS, and:
+ *
+ *   FUNCTION(Name, parameters, arguments)  the head of a definition
+ *   KEY(Name)                what identifies the function in all languages
+ *   PASS(Name, arguments)    the next definition's call, without an observer
+ *   NEXT(Name, arguments)    the same, observed: returns the error
+ *   IS_FOUND(Name)           true if the next definitions have been found
+ *   TAKE(parameters, arguments)  declares the C arguments in another language's wrapper
+ *   HANDLE_AT(Kind, address) the handle at this address
+ *   KEEP_STATUS(arguments)   replaces the status, the last argument, if the program ignores it
+ *   RETURNED_STATUS          that status after the call
+ *   RETURN_ADDRESS           of the wrapper's call
+ *   EACH_TYPE                how an array of datatypes is stored: see bytes_of_blocks
  *
  * A wrapper first asks whether any snapshot counts the function. While the monitor is off, that is
  * all. Communicators, windows and persistent requests are remembered when they are made, on or
@@ -15,13 +27,17 @@
 /* Defines a wrapper. If it is monitored, `before` and `after` surround the call, whose result is
    `error`, and `after` returns. */
 #define WRAPPER(Name, monitored, parameters, arguments, before, after)                             \
-    INTERPOSED int FUNCTION(Name) parameters                                                       \
+    OBSERVER(Name, monitored, parameters, arguments, TAKE(parameters, arguments) before, after)
+
+/* Defines such a wrapper, which doesn't look at the arguments. */
+#define OBSERVER(Name, monitored, parameters, arguments, before, after)                            \
+    FUNCTION(Name, parameters, arguments)                                                          \
     {                                                                                              \
-        if (!(monitored))                                                                          \
-            return NEXT(Name) arguments;                                                           \
-        site_enter(__builtin_return_address(0));                                                   \
+        if (!(monitored) || is_observed_above(KEY(Name)))                                          \
+            return PASS(Name, arguments);                                                          \
+        site_enter(RETURN_ADDRESS);                                                                \
         before;                                                                                    \
-        const int error = NEXT(Name) arguments;                                                    \
+        const int error = NEXT(Name, arguments);                                                   \
         after;                                                                                     \
     }
 
@@ -35,16 +51,18 @@
 #define NONBLOCKING(Name, Class, parameters, arguments, begin)                                     \
     WRAPPER(Name, is_monitored(Class), (UNPACK parameters, MPI_Request * request),                 \
             (UNPACK arguments, request), struct operation operation;                               \
-            begin, return operation_posted(&operation, error, *request))
+            begin, return operation_posted(&operation, error, HANDLE_AT(Request, request)))
 
 /* Defines the wrapper of a function after whose success the monitor remembers an object, inside the
    call, monitored or not. `leave` returns its result. */
 #define REMEMBERING(Name, parameters, arguments, enter, remember, leave)                           \
-    INTERPOSED int FUNCTION(Name) parameters                                                       \
+    FUNCTION(Name, parameters, arguments)                                                          \
     {                                                                                              \
-        site_enter(__builtin_return_address(0));                                                   \
-        enter;                                                                                     \
-        const int error = NEXT(Name) arguments;                                                    \
+        if (is_observed_above(KEY(Name)))                                                          \
+            return PASS(Name, arguments);                                                          \
+        site_enter(RETURN_ADDRESS);                                                                \
+        TAKE(parameters, arguments) enter;                                                         \
+        const int error = NEXT(Name, arguments);                                                   \
         if (error == MPI_SUCCESS) {                                                                \
             remember;                                                                              \
         }                                                                                          \
@@ -66,9 +84,8 @@
 
 #define RECEIVE(Name, parameters, arguments, ...)                                                  \
     BLOCKING(Name, CLASS_POINT_TO_POINT, (UNPACK parameters, MPI_Status * status),                 \
-             (UNPACK arguments, status), MPI_Status own;                                           \
-             status = status == MPI_STATUS_IGNORE ? &own : status;                                 \
-             BEGIN_MESSAGE(Name, __VA_ARGS__), status)
+             (UNPACK arguments, status), KEEP_STATUS((UNPACK arguments, status));                  \
+             BEGIN_MESSAGE(Name, __VA_ARGS__), RETURNED_STATUS)
 
 #define MESSAGE(Name, parameters, arguments, ...)                                                  \
     NONBLOCKING(Name, CLASS_POINT_TO_POINT, parameters, arguments, BEGIN_MESSAGE(Name, __VA_ARGS__))
@@ -77,7 +94,7 @@
     REMEMBERED(Name, (UNPACK parameters, MPI_Request * request), (UNPACK arguments, request),      \
                const struct plan plan = {OPERATION_##Name, communicator_index(comm),               \
                                          SENT(sent_bytes, destination), does_receive};             \
-               persistent_made(*request, &plan))
+               persistent_made(HANDLE_AT(Request, request), &plan))
 
 #define KNOW_COMMUNICATOR                                                                          \
     struct communicator described;                                                                 \
@@ -104,7 +121,7 @@
                                          number,                                                   \
                                          {.bytes = (sent_bytes), .size = (size_bytes)},            \
                                          false};                                                   \
-               persistent_made(*request, &plan))
+               persistent_made(HANDLE_AT(Request, request), &plan))
 #else
 #define PERSISTENT_COLLECTIVE(Name, parameters, arguments, sent_bytes, size_bytes)
 #endif
@@ -136,17 +153,18 @@
                 struct making making = making_begin(OPERATION_##Name, comm), remember, leave)
 
 #define WINDOW_CREATION(Name, comm, win, parameters, arguments)                                    \
-    MAKING(Name, comm, making_ends(&making);                                                       \
-           window_created(*(win), comm), making_returned(&making, error), parameters, arguments)
-#define CREATION(Name, comm, newcomm, parameters, arguments)                                       \
-    MAKING(Name, comm, making_ends(&making); communicator_created(*(newcomm), "MPI_" #Name),       \
+    MAKING(Name, comm, making_ends(&making); window_created(HANDLE_AT(Win, win), comm),            \
                                              making_returned(&making, error), parameters,          \
                                              arguments)
+#define CREATION(Name, comm, newcomm, parameters, arguments)                                       \
+    MAKING(Name, comm, making_ends(&making);                                                       \
+           communicator_created(HANDLE_AT(Comm, newcomm), "MPI_" #Name),                           \
+           making_returned(&making, error), parameters, arguments)
 
 /* The duplicate has its handle at once; the program may use it when the request is complete. */
 #define DUPLICATION(Name, comm, newcomm, request, parameters, arguments)                           \
-    MAKING(Name, comm, communicator_duplicated(*(newcomm), comm, "MPI_" #Name),                    \
-           making_posted(&making, error, *(request)), parameters, arguments)
+    MAKING(Name, comm, communicator_duplicated(HANDLE_AT(Comm, newcomm), comm, "MPI_" #Name),      \
+           making_posted(&making, error, HANDLE_AT(Request, request)), parameters, arguments)
 
 #define BEGIN_OF_FILE(Name, asked_bytes)                                                           \
     operation_begin_at(&operation, OPERATION_##Name, NO_COMMUNICATOR,                              \
@@ -158,7 +176,7 @@
 #define FILE_START(Name, asked_bytes, request, parameters, arguments)                              \
     WRAPPER(Name, is_monitored(CLASS_FILES), parameters, arguments, struct operation operation;    \
             BEGIN_OF_FILE(Name, asked_bytes),                                                      \
-            return operation_posted(&operation, error, *(request)))
+            return operation_posted(&operation, error, HANDLE_AT(Request, request)))
 
 /* Completes the operations on `win` at one target or at all targets. */
 #define SYNCHRONISATION(Name, win, target, parameters, arguments)                                  \
@@ -167,28 +185,81 @@
             const struct ending ending = window_take(win, target, IS_LOCAL(OPERATION_##Name)),     \
             return synchronisation_returned(&call, &ending, error))
 
-#define TIMED_CALL(Name, Kind, communicator, parameters, arguments)                                \
-    WRAPPER(Name, is_monitored(CLASS_CALLS), parameters, arguments, struct mpi_call call;          \
-            call_enter(&call, Kind), return call_returned(&call, communicator, error))
 #define CALL(Name, communicator, parameters, arguments)                                            \
-    TIMED_CALL(Name, OPERATION_##Name, communicator, parameters, arguments)
+    WRAPPER(Name, is_monitored(CLASS_CALLS), parameters, arguments, struct mpi_call call;          \
+            call_enter(&call, OPERATION_##Name), return call_returned(&call, communicator, error))
 
 #define WITH_NAMED(MACRO, ...) MACRO(__VA_ARGS__)
-#define OTHER(Name, ...)                                                                           \
-    WITH_NAMED(TIMED_CALL, Name, OPERATION_OTHER_MPI, NO_COMMUNICATOR, NAMED(__VA_ARGS__))
+#define OTHER(Name, ...) WITH_NAMED(OTHER_CALL, Name, NAMED(__VA_ARGS__))
+#define OTHER_CALL(Name, parameters, arguments)                                                    \
+    OBSERVER(Name, is_monitored(CLASS_CALLS), parameters, arguments, struct mpi_call call;         \
+             call_enter(&call, OPERATION_OTHER_MPI),                                               \
+             return call_returned(&call, NO_COMMUNICATOR, error))
 /* Programs call these also before MPI_Init. */
 #define ANY_THREAD(Name, ...) WITH_NAMED(CALL_OF_ANY_THREAD, Name, NAMED(__VA_ARGS__))
 #define CALL_OF_ANY_THREAD(Name, parameters, arguments)                                            \
-    WRAPPER(Name, is_found_and_monitored(NEXT(Name) != NULL), parameters, arguments,               \
-            struct mpi_call call;                                                                  \
-            call_enter(&call, OPERATION_OTHER_MPI), call_left_by_any_thread(&call, ticks_now());   \
-            return error)
+    OBSERVER(Name, is_found_and_monitored(IS_FOUND(Name)), parameters, arguments,                  \
+             struct mpi_call call;                                                                 \
+             call_enter(&call, OPERATION_OTHER_MPI), call_left_by_any_thread(&call, ticks_now());  \
+             return error)
 
 #define MATCHED_PROBE(Name, is_found, parameters, arguments)                                       \
     REMEMBERING(Name, parameters, arguments, struct mpi_call call;                                 \
                 const bool entered = call_enter_if_monitored(&call, OPERATION_##Name),             \
-                if (is_found) message_found(*message, comm),                                       \
+                if (is_found) message_found(HANDLE_AT(Message, message), comm),                    \
                 entered ? call_returned(&call, communicator_index(comm), error) : error)
+
+/* Receives of a message that a probe has found. */
+#define MATCHED_RECEIVE(Name, parameters, arguments)                                               \
+    BLOCKING_MATCHED(Name, (UNPACK parameters, MPI_Status * status), (UNPACK arguments, status))
+#define BLOCKING_MATCHED(Name, parameters, arguments)                                              \
+    FUNCTION(Name, parameters, arguments)                                                          \
+    {                                                                                              \
+        if (is_observed_above(KEY(Name)))                                                          \
+            return PASS(Name, arguments);                                                          \
+        site_enter(RETURN_ADDRESS);                                                                \
+        TAKE(parameters, arguments) struct operation operation;                                    \
+        if (!begin_matched(&operation, OPERATION_##Name, HANDLE_AT(Message, message)))             \
+            return PASS(Name, arguments);                                                          \
+        KEEP_STATUS(arguments);                                                                    \
+        const int error = NEXT(Name, arguments);                                                   \
+        return operation_returned(&operation, error, RETURNED_STATUS);                             \
+    }
+#define MATCHED_START(Name, parameters, arguments)                                                 \
+    REMEMBERING(Name, (UNPACK parameters, MPI_Request * request), (UNPACK arguments, request),     \
+                struct operation operation;                                                        \
+                const bool monitored =                                                             \
+                    begin_matched(&operation, OPERATION_##Name, HANDLE_AT(Message, message)),      \
+                (void)operation,                                                                   \
+                monitored ? operation_posted(&operation, error, HANDLE_AT(Request, request))       \
+                          : error)
+
+/* Frees of communicators. One stays known until it is freed, since the program's functions that
+   delete its attributes may use it. */
+#define FREEING(Name, comm, parameters, arguments)                                                 \
+    FUNCTION(Name, parameters, arguments)                                                          \
+    {                                                                                              \
+        if (is_observed_above(KEY(Name)))                                                          \
+            return PASS(Name, arguments);                                                          \
+        site_enter(RETURN_ADDRESS);                                                                \
+        TAKE(parameters, arguments)                                                                \
+        struct freeing freeing = freeing_begin(OPERATION_##Name, HANDLE_AT(Comm, comm));           \
+        const int error = NEXT(Name, arguments);                                                   \
+        return freeing_end(&freeing, error);                                                       \
+    }
+
+/* Collectives that complete the operations on a window, and may free it. */
+#define CLOSING(Name, win, monitored, closed, parameters, arguments)                               \
+    FUNCTION(Name, parameters, arguments)                                                          \
+    {                                                                                              \
+        if (!(monitored) || is_observed_above(KEY(Name)))                                          \
+            return PASS(Name, arguments);                                                          \
+        site_enter(RETURN_ADDRESS);                                                                \
+        TAKE(parameters, arguments) struct closing closing = closing_begin(OPERATION_##Name, win); \
+        const int error = closing_end(&closing, NEXT(Name, arguments));                            \
+        closed;                                                                                    \
+        return error;                                                                              \
+    }
 
 #define BY_HAND(Name, Class)
 #define BY_HAND_OTHER(Name)
@@ -196,34 +267,11 @@
 #define ROW(KIND, ...) KIND(__VA_ARGS__)
 #include "monitor/lib/count/functions.def"
 
-INTERPOSED int FUNCTION(Mrecv)(void *buf, COUNT count, MPI_Datatype datatype, MPI_Message *message,
-                               MPI_Status *status)
-{
-    struct operation operation;
-    MPI_Status own;
-    site_enter(__builtin_return_address(0));
-    if (!begin_matched(&operation, OPERATION_Mrecv, *message))
-        return NEXT(Mrecv)(buf, count, datatype, message, status);
-    if (status == MPI_STATUS_IGNORE)
-        status = &own;
-    const int error = NEXT(Mrecv)(buf, count, datatype, message, status);
-    return operation_returned(&operation, error, status);
-}
-
-INTERPOSED int FUNCTION(Imrecv)(void *buf, COUNT count, MPI_Datatype datatype, MPI_Message *message,
-                                MPI_Request *request)
-{
-    struct operation operation;
-    site_enter(__builtin_return_address(0));
-    const bool monitored = begin_matched(&operation, OPERATION_Imrecv, *message);
-    const int error = NEXT(Imrecv)(buf, count, datatype, message, request);
-    return monitored ? operation_posted(&operation, error, *request) : error;
-}
-
 #undef COUNT
 #undef DISPLACEMENT
 #undef ADDRESS
 #undef FUNCTION
-#undef NEXT
+#undef KEY
+#undef PASS
 
 /* NOLINTEND(bugprone-macro-parentheses) */

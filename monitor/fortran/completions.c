@@ -1,0 +1,227 @@
+/*
+ * Wrappers of the Fortran functions that complete operations by their requests, start persistent
+ * ones, cancel and free. Requests are converted before the call, which may free them.
+ */
+#include "fortran_names.h"
+#include "monitor/fortran/arguments.h"
+#include "monitor/lib/count/calls.h"
+#include "monitor/lib/count/followed.h"
+#include "monitor/lib/wrap/next.h"
+#include "monitor/lib/wrap/starting.h"
+
+#include <stdlib.h>
+
+/* Places of the arguments of a function that completes operations. `indices` of one or more
+   requests; `completed` is their number. */
+enum { ABSENT = -1 };
+struct places {
+    int count, requests, flag, completed, indices, statuses;
+};
+
+struct completion {
+    const struct places *at;
+    struct fortran_call *fortran;
+    int count;
+    bool is_followed;
+    struct followed_call call;
+    struct arrays {
+        MPI_Request *requests;
+        MPI_Fint *statuses; /* of the program, or in place of those that it ignores */
+        int *indices;       /* C's */
+        void *memory;
+    } arrays;
+    MPI_Request handles[MANY], requests[MANY];
+    MPI_Status own[MANY];
+    MPI_Fint ignored[MANY * FORTRAN_STATUS_SIZE];
+    int32_t taken[MANY];
+    int indices[MANY];
+};
+
+static int integer_at(const struct completion *completion, int place)
+{
+    return take_int(completion->fortran->arguments[place]);
+}
+
+static void convert_requests(const struct completion *completion)
+{
+    const MPI_Fint *const requests = completion->fortran->arguments[completion->at->requests];
+    for (int i = 0; i < completion->count; i++)
+        completion->arrays.requests[i] = PMPI_Request_f2c(requests[i]);
+}
+
+/* Sets the arrays, on the stack if there is room. False if there is no memory. */
+static bool make_arrays(struct completion *completion)
+{
+    struct arrays *const arrays = &completion->arrays;
+    const size_t count = (size_t)completion->count;
+    *arrays = (struct arrays){completion->requests, completion->ignored, completion->indices, NULL};
+    if (completion->count <= MANY)
+        return true;
+    arrays->memory = malloc(count * (sizeof *arrays->requests + sizeof *arrays->indices +
+                                     FORTRAN_STATUS_SIZE * sizeof *arrays->statuses));
+    if (arrays->memory == NULL)
+        return false;
+    arrays->requests = arrays->memory;
+    arrays->statuses = (void *)(arrays->requests + count);
+    arrays->indices = (void *)(arrays->statuses + FORTRAN_STATUS_SIZE * count);
+    return true;
+}
+
+/* Replaces statuses that the program ignores. */
+static void keep_statuses(struct completion *completion)
+{
+    void **const statuses = &completion->fortran->arguments[completion->at->statuses];
+    if (fortran_ignores_status(*statuses) || fortran_ignores_statuses(*statuses))
+        *statuses = completion->arrays.statuses;
+    else
+        completion->arrays.statuses = *statuses;
+}
+
+static void completion_begin(struct completion *completion, struct fortran_call *fortran,
+                             enum operation_kind kind, const struct places *at)
+{
+    MPI_Status *statuses = MPI_STATUSES_IGNORE;
+    completion->at = at;
+    completion->fortran = fortran;
+    completion->count = 1;
+    if (at->count != ABSENT)
+        completion->count = integer_at(completion, at->count);
+    completion->call.handles = completion->handles;
+    completion->call.statuses = completion->own;
+    completion->call.taken = completion->taken;
+    const bool has_room = make_arrays(completion);
+    if (has_room)
+        convert_requests(completion);
+    completion->is_followed =
+        followed_begin(&completion->call, kind, has_room ? completion->count : 0,
+                       completion->arrays.requests, &statuses, MANY) &&
+        has_room;
+    if (completion->is_followed)
+        keep_statuses(completion);
+}
+
+/* Returns the number of completed requests. */
+static int find_completed(const struct completion *completion, int error)
+{
+    const struct places *const at = completion->at;
+    if (at->completed != ABSENT)
+        return integer_at(completion, at->completed);
+    if (at->count != ABSENT && at->indices == ABSENT && error != MPI_SUCCESS)
+        return completion->count;
+    if (error != MPI_SUCCESS || (at->flag != ABSENT && !integer_at(completion, at->flag)) ||
+        (at->indices != ABSENT && integer_at(completion, at->indices) == MPI_UNDEFINED))
+        return 0;
+    return at->indices != ABSENT ? 1 : completion->count;
+}
+
+/* Converts the indices, which begin with 1, and the statuses of the completed requests. */
+static void convert_results(struct completion *completion, int completed)
+{
+    const struct places *const at = completion->at;
+    const MPI_Fint *const indices =
+        at->indices != ABSENT ? completion->fortran->arguments[at->indices] : NULL;
+    for (int i = 0; i < completed; i++) {
+        if (indices != NULL)
+            completion->arrays.indices[i] = (int)indices[i] - 1;
+        (void)fortran_status(completion->fortran, completion->arrays.statuses, i,
+                             &completion->call.statuses[i]);
+    }
+}
+
+static int completion_end(struct completion *completion, int error)
+{
+    const int completed = find_completed(completion, error);
+    const bool has_indices = completion->at->indices != ABSENT;
+    const bool ends =
+        completion->is_followed && (monitor_lock_needed || error != MPI_SUCCESS || completed > 0);
+    if (ends) {
+        convert_results(completion, completed);
+        if (error != MPI_SUCCESS)
+            convert_requests(completion);
+        (void)followed_end(&completion->call, error, completed,
+                           has_indices ? completion->arrays.indices : NULL);
+    } else {
+        (void)followed_left(&completion->call, error);
+    }
+    free(completion->arrays.memory);
+    return error;
+}
+
+#define COMPLETES(Name, n, ...)                                                                    \
+    FORTRAN_WRAPPER(Name, n)                                                                       \
+    {                                                                                              \
+        static const struct places at = {__VA_ARGS__};                                             \
+        struct completion completion;                                                              \
+        if (!is_anything_monitored() || is_observed_above(&next.Name))                             \
+            return FORTRAN_PASS(n), MPI_SUCCESS;                                                   \
+        site_enter(fortran->return_address);                                                       \
+        completion_begin(&completion, fortran, OPERATION_##Name, &at);                             \
+        return completion_end(&completion, FORTRAN_NEXT(n));                                       \
+    }
+
+COMPLETES(Wait, 2, ABSENT, 0, ABSENT, ABSENT, ABSENT, 1)
+COMPLETES(Test, 3, ABSENT, 0, 1, ABSENT, ABSENT, 2)
+COMPLETES(Request_get_status, 3, ABSENT, 0, 1, ABSENT, ABSENT, 2)
+COMPLETES(Waitall, 3, 0, 1, ABSENT, ABSENT, ABSENT, 2)
+COMPLETES(Testall, 4, 0, 1, 2, ABSENT, ABSENT, 3)
+COMPLETES(Waitany, 4, 0, 1, ABSENT, ABSENT, 2, 3)
+COMPLETES(Testany, 5, 0, 1, 3, ABSENT, 2, 4)
+COMPLETES(Waitsome, 5, 0, 1, ABSENT, 2, 3, 4)
+COMPLETES(Testsome, 5, 0, 1, ABSENT, 2, 3, 4)
+
+FORTRAN_WRAPPER(Cancel, 1)
+{
+    struct mpi_call call;
+    if (is_observed_above(&next.Cancel))
+        return FORTRAN_PASS(1), MPI_SUCCESS;
+    site_enter(fortran->return_address);
+    const bool entered = other_enter(&call);
+    __atomic_store_n(&something_was_cancelled, true, __ATOMIC_RELAXED);
+    return other_left(&call, entered, FORTRAN_NEXT(1));
+}
+
+FORTRAN_WRAPPER(Request_free, 1)
+{
+    struct mpi_call call;
+    if (is_observed_above(&next.Request_free))
+        return FORTRAN_PASS(1), MPI_SUCCESS;
+    site_enter(fortran->return_address);
+    const bool entered = other_enter(&call);
+    request_forget(FORTRAN_HANDLE(Request, fortran->arguments[0]));
+    return other_left(&call, entered, FORTRAN_NEXT(1));
+}
+
+FORTRAN_WRAPPER(Start, 1)
+{
+    struct operation operation;
+    if (!is_anything_monitored() || is_observed_above(&next.Start))
+        return FORTRAN_PASS(1), MPI_SUCCESS;
+    site_enter(fortran->return_address);
+    const MPI_Request request = FORTRAN_HANDLE(Request, fortran->arguments[0]);
+    if (starting_begin(request, &operation))
+        return operation_posted(&operation, FORTRAN_NEXT(1), request);
+    struct mpi_call call;
+    call_enter(&call, OPERATION_Start);
+    return call_returned(&call, NO_COMMUNICATOR, FORTRAN_NEXT(1));
+}
+
+FORTRAN_WRAPPER(Startall, 2)
+{
+    struct starting_all all;
+    MPI_Request on_stack[MANY], *requests = on_stack;
+    if (!is_anything_monitored() || is_observed_above(&next.Startall))
+        return FORTRAN_PASS(2), MPI_SUCCESS;
+    site_enter(fortran->return_address);
+    int count = take_int(fortran->arguments[0]);
+    if (count > MANY)
+        requests = malloc((size_t)count * sizeof *requests);
+    if (requests == NULL)
+        count = 0;
+    for (int i = 0; i < count; i++)
+        requests[i] = PMPI_Request_f2c(((const MPI_Fint *)fortran->arguments[1])[i]);
+    starting_all_begin(&all, count, requests);
+    const int error = starting_all_end(&all, requests, FORTRAN_NEXT(2));
+    if (requests != on_stack)
+        free(requests);
+    return error;
+}

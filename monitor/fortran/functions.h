@@ -1,0 +1,60 @@
+/*
+ * Wrappers of the Fortran layer for the rows of functions.def: wrap.h once more, with the same
+ * observers. Included by functions.c.
+ */
+#pragma once
+
+#include "fortran_names.h"
+#include "monitor/fortran/arguments.h"
+
+#undef NEXT
+#undef IS_FOUND
+#undef TAKE
+#undef HANDLE_AT
+#undef KEEP_STATUS
+#undef RETURNED_STATUS
+#undef RETURN_ADDRESS
+#undef EACH_TYPE
+
+#define NEXT(Name, arguments) FORTRAN_NEXT_OF(COUNT_OF arguments)
+#define IN_FORTRAN
+#define IS_FOUND(Name) true /* an entry finds its own */
+#define TAKE(parameters, arguments) TAKE_ALL(parameters, arguments)
+#define HANDLE_AT(Kind, address) FORTRAN_HANDLE(Kind, address)
+#define KEEP_STATUS(names)                                                                         \
+    MPI_Fint own[FORTRAN_STATUS_SIZE];                                                             \
+    void **const kept = &fortran->arguments[COUNT_OF names - 1];                                   \
+    *kept = fortran_ignores_status(*kept) ? own : *kept
+#define RETURNED_STATUS fortran_status(fortran, *kept, 0, &(MPI_Status){0})
+#define RETURN_ADDRESS fortran->return_address
+#define EACH_TYPE EACH_OF_FORTRAN
+
+#define FORTRAN_PASS_OF(n) FORTRAN_PASS(n)
+#define FORTRAN_NEXT_OF(n) FORTRAN_NEXT(n)
+#define FORTRAN_WRAPPER_OF(Name, n) FORTRAN_WRAPPER(Name, n)
+#define FORTRAN_LARGE_WRAPPER_OF(Name, n) FORTRAN_LARGE_WRAPPER(Name, n)
+
+#define LARGE_COUNTS 0
+#define COUNT int
+#define DISPLACEMENT int
+#define ADDRESS MPI_Aint
+#define FUNCTION(Name, parameters, arguments) FORTRAN_WRAPPER_OF(Name, COUNT_OF arguments)
+#define KEY(Name) &next.Name
+#define PASS(Name, arguments) (FORTRAN_PASS_OF(COUNT_OF arguments), MPI_SUCCESS)
+#include "monitor/lib/wrap/wrap.h"
+
+FORTRAN_CPTR_ENTRIES(Alloc_mem, 3)
+FORTRAN_CPTR_ENTRIES(Win_allocate, 6)
+FORTRAN_CPTR_ENTRIES(Win_allocate_shared, 6)
+FORTRAN_CPTR_ENTRIES(Win_shared_query, 5)
+
+#if MPI_VERSION >= 4
+#define LARGE_COUNTS 1
+#define COUNT MPI_Count
+#define DISPLACEMENT MPI_Aint
+#define ADDRESS MPI_Count
+#define FUNCTION(Name, parameters, arguments) FORTRAN_LARGE_WRAPPER_OF(Name##_c, COUNT_OF arguments)
+#define KEY(Name) &next.Name##_c
+#define PASS(Name, arguments) (FORTRAN_PASS_OF(COUNT_OF arguments), MPI_SUCCESS)
+#include "monitor/lib/wrap/wrap.h"
+#endif

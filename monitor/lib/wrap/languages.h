@@ -1,0 +1,27 @@
+/*
+ * Languages in which the program calls MPI. A library's Fortran layer may call the C function,
+ * whose wrapper then lets the call pass: the outermost wrapper observes it. All functions are
+ * local.
+ */
+#pragma once
+
+#include <stdbool.h>
+
+enum language { LANGUAGE_C, LANGUAGE_FORTRAN, LANGUAGE_FORTRAN_2008, LANGUAGES };
+
+/* Languages seen, bit 1 << language. Atomic. */
+extern unsigned languages_seen;
+
+static inline void language_seen(enum language language)
+{
+    const unsigned seen = __atomic_load_n(&languages_seen, __ATOMIC_RELAXED);
+    if (__builtin_expect((seen & (1u << language)) == 0, 0))
+        __atomic_fetch_or(&languages_seen, 1u << language, __ATOMIC_RELAXED);
+}
+
+/* The function that a Fortran wrapper of this thread observes, by its place in `next`, or NULL. */
+extern _Thread_local const void *observed_function
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* True if a Fortran wrapper observes this call. A function that it calls back has other calls. */
+static inline bool is_observed_above(const void *function) { return observed_function == function; }
