@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "monitor/lib/wrap/languages.h"
+#include "monitor/lib/count/languages.h"
 
 #include <mpi.h>
 #include <stddef.h>

@@ -1,6 +1,4 @@
 /* The MPI library's Fortran layer: definitions of its entries, and its constants. */
-#include "monitor/fortran/layer.h"
-
 #include "monitor/fortran/call.h"
 
 #include <ctype.h>
@@ -187,34 +185,4 @@ const MPI_Status *fortran_status(const struct fortran_call *fortran, const void 
     else
         PMPI_Status_f2c(at, status);
     return status;
-}
-
-/* ---- unknown layers -------------------------------------------------------------------------- */
-
-/* True for the MPI library's part for Fortran, by the names of MPICH, its derivatives and Open MPI.
- */
-static bool is_layer(const char *path)
-{
-    static const char *const parts[] = {"fort", "mpifh", "usempi"};
-    const char *const slash = strrchr(path, '/'), *const file = slash != NULL ? slash + 1 : path;
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        if (strncmp(file, "libmpi", 6) == 0 && strstr(file, parts[i]) != NULL)
-            return true;
-    return false;
-}
-
-const char *fortran_unknown_layer(void)
-{
-    static const enum fortran_form known[] = {FORM_LOWER, FORM_LOWER_2, FORM_UPPER, FORM_F08};
-    for (const struct link_map *object = first_object(); object != NULL; object = object->l_next) {
-        bool is_known = !is_layer(object->l_name);
-        for (size_t i = 0; !is_known && i < sizeof known / sizeof *known; i++) {
-            char symbol[SYMBOL_SIZE];
-            write_symbol(symbol, "Init", known[i]);
-            is_known = symbol_of(object, symbol) != NULL;
-        }
-        if (!is_known)
-            return object->l_name;
-    }
-    return NULL;
 }

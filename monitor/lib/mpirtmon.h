@@ -183,7 +183,8 @@ enum {
     MPIX_MONITOR_WARNING_CLOCK,     /* clock has no effect here; clocks were compared only once */
     MPIX_MONITOR_WARNING_ROOTED,    /* waiting in some rooted collective calls is not known */
     MPIX_MONITOR_WARNING_SITES,     /* calls have no row of their site */
-    MPIX_MONITOR_WARNING_PEERS      /* some counts of peers are approximate */
+    MPIX_MONITOR_WARNING_PEERS,     /* some counts of peers are approximate */
+    MPIX_MONITOR_WARNING_FORTRAN    /* calls of a Fortran library may be missing */
 };
 
 typedef struct MPIX_Monitor_warning {

@@ -75,6 +75,7 @@ class Layers(Case):
 
 # The rooms of monitor/, and the other rooms whose headers they include.
 MONITOR = {
+    "fortran": {"lib/count", "lib/wrap"},
     "lib": set(),
     "lib/count": {"lib"},
     "lib/report": {"lib", "lib/count"},

@@ -124,6 +124,7 @@ static void add_rows_of(int from, struct rows *sum, MPI_Comm comm)
     struct rows more;
     receive_rows(&more, from, comm);
     sum->seconds = fmax(sum->seconds, more.seconds);
+    sum->languages |= more.languages;
     for (int code = 0; code < WARNING_CODES; code++)
         sum->cases[code] += more.cases[code];
     sum->incomplete = sum->incomplete || more.incomplete || !merge_rows(sum, &more);

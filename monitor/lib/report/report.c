@@ -12,7 +12,9 @@
 #include "monitor/lib/report/common_clock.h"
 #include "monitor/lib/report/gather.h"
 #include "monitor/lib/report/tool_before.h"
+#include "monitor/lib/report/unknown_layer.h"
 #include "monitor/lib/report/waiting.h"
+#include "monitor/lib/count/languages.h"
 
 #include <locale.h>
 #include <stdarg.h>
@@ -112,6 +114,9 @@ void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *ro
     warn_of_cases(
         warnings, MPIX_MONITOR_WARNING_ROOTED, rows->unknown_rooted,
         "calls of rooted collectives have no waiting time: their ranks can't be compared");
+    const char *const layer = unknown_layer();
+    warn(warnings, MPIX_MONITOR_WARNING_FORTRAN, layer != NULL,
+         "Fortran calls through %.100s may be missing: its names are unknown", layer);
     warn(warnings, MPIX_MONITOR_WARNING_SERVICES,
          asked->profile && asked->other && services != NULL, "%s", services);
 }
@@ -142,6 +147,20 @@ static void write_program(struct bc_output *output)
     free(argv);
 }
 
+static void write_languages(struct bc_output *output, unsigned seen)
+{
+    static const char *const names[LANGUAGES] = {
+        [LANGUAGE_C] = "C",
+        [LANGUAGE_FORTRAN] = "Fortran",
+        [LANGUAGE_FORTRAN_2008] = "Fortran (mpi_f08)",
+    };
+    char text[64] = "";
+    for (int i = 0; i < LANGUAGES; i++)
+        if ((seen & 1u << i) != 0)
+            strcat(strcat(text, text[0] != '\0' ? ", " : ""), names[i]);
+    bc_output_meta(output, "languages", "%s", text[0] != '\0' ? text : "NA");
+}
+
 static void write_request(struct bc_output *output, const struct snapshot *snapshot,
                           const struct rows *rows)
 {
@@ -156,6 +175,7 @@ static void write_request(struct bc_output *output, const struct snapshot *snaps
     MONITOR_DETAIL_FLAGS(ADD_WORD)
 #undef ADD_WORD
     bc_output_meta(output, "monitored", "%s", words[0] != '\0' ? words : "NA");
+    write_languages(output, rows->languages);
     bc_output_meta(output, "snapshot", "%lld", (long long)snapshot->serial);
     bc_output_meta(output, "snapshot_s", "%.9f", rows->seconds);
     bc_output_meta(output, "clock", "%s", ticks_clock());

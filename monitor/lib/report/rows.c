@@ -3,6 +3,7 @@
 #include "common/mpi/mpi_check.h"
 #include "monitor/lib/count/describe.h"
 #include "monitor/lib/report/columns.h"
+#include "monitor/lib/count/languages.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -426,6 +427,7 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
         .seconds = (double)(snapshot->end_ticks - snapshot->start_ticks) * source.tick_s,
     };
     memcpy(rows->cases, snapshot->cases, sizeof rows->cases);
+    rows->languages = __atomic_load_n(&languages_seen, __ATOMIC_RELAXED);
     if (!snapshot->asked.profile)
         return true;
     BC_MPI(PMPI_Comm_rank(MPI_COMM_WORLD, &source.rank));

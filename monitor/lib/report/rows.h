@@ -40,6 +40,7 @@ struct rows {
     bool incomplete;     /* memory ran out */
     double seconds;      /* length of the snapshot; of all ranks: the longest */
     warning_cases cases; /* of all ranks: their sums */
+    unsigned languages;  /* see languages.h; of all ranks */
     /* Only with a common clock, and then equal on all ranks: comparisons of the clocks, their max
        error, and calls of rooted collectives whose waiting is unknown. */
     int clock_comparisons;

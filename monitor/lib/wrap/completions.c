@@ -4,7 +4,7 @@
  */
 #include "monitor/lib/count/calls.h"
 #include "monitor/lib/count/followed.h"
-#include "monitor/lib/wrap/languages.h"
+#include "monitor/lib/count/languages.h"
 #include "monitor/lib/wrap/next.h"
 #include "monitor/lib/wrap/starting.h"
 

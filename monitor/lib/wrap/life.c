@@ -5,7 +5,7 @@
 #include "monitor/lib/report/tool_before.h"
 #include "monitor/lib/wrap/api.h"
 #include "monitor/lib/wrap/environment.h"
-#include "monitor/lib/wrap/languages.h"
+#include "monitor/lib/count/languages.h"
 #include "monitor/lib/wrap/life.h"
 #include "monitor/lib/wrap/mpi_library.h"
 #include "monitor/lib/wrap/next.h"

@@ -1,14 +1,11 @@
 #include "monitor/lib/wrap/next.h"
 
 #include "monitor/lib/count/requests.h"
-#include "monitor/lib/wrap/languages.h"
 
 #include <dlfcn.h>
 
 struct next_mpi next;
 struct freeing_around freeing_around;
-unsigned languages_seen;
-_Thread_local const void *observed_function;
 
 /* Returns NULL if the MPI library lacks the function: then no program calls it. */
 static void *next_definition(const char *pmpi_name)

@@ -1,20 +1,9 @@
-/*
- * Wrappers of the Fortran layer for the rows of functions.def: wrap.h once more, with the same
- * observers. Included by functions.c.
- */
-#pragma once
-
+/* Wrappers of the Fortran layer for the rows of functions.def: wrap.h, with the same observers as
+   for C. */
 #include "fortran_names.h"
 #include "monitor/fortran/arguments.h"
-
-#undef NEXT
-#undef IS_FOUND
-#undef TAKE
-#undef HANDLE_AT
-#undef KEEP_STATUS
-#undef RETURNED_STATUS
-#undef RETURN_ADDRESS
-#undef EACH_TYPE
+#include "monitor/lib/wrap/next.h"
+#include "monitor/lib/wrap/observers.h"
 
 #define NEXT(Name, arguments) FORTRAN_NEXT_OF(COUNT_OF arguments)
 #define IN_FORTRAN

@@ -1,0 +1,46 @@
+#include "monitor/lib/report/unknown_layer.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+/* True for the MPI library's part for Fortran, by the names of MPICH, its derivatives and Open MPI.
+ */
+static bool is_layer(const char *path)
+{
+    static const char *const parts[] = {"fort", "mpifh", "usempi"};
+    const char *const slash = strrchr(path, '/'), *const file = slash != NULL ? slash + 1 : path;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        if (strncmp(file, "libmpi", 6) == 0 && strstr(file, parts[i]) != NULL)
+            return true;
+    return false;
+}
+
+/* True if the layer, or a library that it needs, has a name of MPI_Init that the monitor wraps. */
+static bool is_known(const char *path)
+{
+    static const char *const names[] = {"mpi_init_", "mpi_init__", "MPI_INIT", "mpi_init_f08_"};
+    bool found = false;
+    void *const layer = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+    if (layer == NULL)
+        return true;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        found = found || dlsym(layer, names[i]) != NULL;
+    (void)dlclose(layer);
+    return found;
+}
+
+const char *unknown_layer(void)
+{
+    struct link_map *object = NULL;
+    void *const program = dlopen(NULL, RTLD_LAZY);
+    if (program != NULL) {
+        (void)dlinfo(program, RTLD_DI_LINKMAP, &object);
+        (void)dlclose(program);
+    }
+    while (object != NULL && (!is_layer(object->l_name) || is_known(object->l_name)))
+        object = object->l_next;
+    return object != NULL ? object->l_name : NULL;
+}

@@ -1,0 +1,6 @@
+/* Fortran layers of MPI whose names the monitor doesn't know. */
+#pragma once
+
+/* Returns the path of such a loaded layer, or NULL. Its calls are seen only if it calls MPI's C
+   functions. Local. */
+const char *unknown_layer(void);
