@@ -7,7 +7,8 @@
  * barrier, once all have left the previous call. A sample is the time from the first start to the
  * last end, or with --start=barrier the slowest rank's own time. The mean and the spread of the
  * ranks' own times are also recorded. With buffers on a device each round also times the staged
- * counterpart: copy to pinned memory, call, copy back.
+ * counterpart: copy to pinned memory, call, copy back. With --guidelines each round also times an
+ * alternative to the operation (guidelines.h).
  *
  * When: a row is an operation and a size. The rows of a group (common/run/visits.c) are measured
  * alternately, each in several visits with new buffers.
@@ -32,7 +33,30 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
-/* Adds a row for each size of an operation and a type, or one row if the operation has no data. */
+/* Adds a row, or with --guidelines one for each alternative that fits into memory. */
+static void add_rows(const struct collective *collective, const struct collective_row *row)
+{
+    struct bc_run *const run = collective->run;
+    const struct op_shape shape = {
+        .ranks = run->job.ranks, .type = row->type, .elements = row->elements};
+    const struct collective_guideline *guideline;
+    if (!collective->parameters.guidelines)
+        *(struct collective_row *)bc_add_row(run) = *row;
+    for (int i = 0; collective->parameters.guidelines &&
+                    (guideline = collective_guideline_at(row->kind, &shape, i)) != NULL;
+         i++) {
+        const int64_t bytes = 2 * row->elements * op_type_bytes(row->type);
+        if (guideline->alternative_kind == COLLECTIVE_DOUBLE &&
+            collective_why_too_large(row->kind, row->type, bytes, &collective->parameters, run) !=
+                NULL)
+            continue;
+        struct collective_row *const added = bc_add_row(run);
+        *added = *row;
+        added->guideline = guideline;
+    }
+}
+
+/* Adds rows for each size of an operation and a type, or for one if the operation has no data. */
 static void list_sizes(const struct collective *collective, const struct op_kind *kind,
                        enum op_type type)
 {
@@ -49,8 +73,9 @@ static void list_sizes(const struct collective *collective, const struct op_kind
             bc_output_remark(run->output, COLLECTIVE_NOTE_TOO_LARGE, kind->name, (long long)bytes,
                              why_too_large);
         else
-            *(struct collective_row *)bc_add_row(run) = (struct collective_row){
-                .kind = kind, .type = type, .elements = bytes / op_type_bytes(type)};
+            add_rows(collective, &(struct collective_row){.kind = kind,
+                                                          .type = type,
+                                                          .elements = bytes / op_type_bytes(type)});
     }
 }
 
@@ -83,22 +108,21 @@ static bool rotates(const struct collective *collective, const struct collective
     return collective->parameters.root == COLLECTIVE_ROTATE && collective_is_rooted(row->kind);
 }
 
-static void create(const struct collective *collective, const struct collective_row *row,
-                   const struct op_space *space, struct op_instance *operation)
+static struct op_choice choice_of(const struct collective *collective,
+                                  const struct collective_row *row, const struct op_space *space)
 {
     const struct collective_parameters *const p = &collective->parameters;
     const bool root_is_fixed = collective_is_rooted(row->kind) && !rotates(collective, row);
-    op_create(operation, row->kind, &collective->run->job,
-              &(struct op_choice){
-                  .form = OP_BLOCKING_CALL,
-                  .space = space,
-                  .root = root_is_fixed ? (int)p->root : 0,
-                  .elements = row->elements,
-                  .type = row->type,
-                  .reduction = (enum op_reduction)p->reduction,
-                  .in_place = p->in_place,
-                  .any_root = rotates(collective, row),
-              });
+    return (struct op_choice){
+        .form = OP_BLOCKING_CALL,
+        .space = space,
+        .root = root_is_fixed ? (int)p->root : 0,
+        .elements = row->elements,
+        .type = row->type,
+        .reduction = (enum op_reduction)p->reduction,
+        .in_place = p->in_place,
+        .any_root = rotates(collective, row),
+    };
 }
 
 static void prepare(const struct collective *collective, const struct collective_row *row,
@@ -142,9 +166,24 @@ static void take_staged(const struct collective *collective, struct collective_r
     prepare(collective, row, staged);
     bc_round_release(round, operation->comm);
     bc_round_start(round);
-    bc_round_time(round, COLLECTIVE_STAGED, collective_time_staged(operation, staged));
+    bc_round_time(round, COLLECTIVE_COUNTERPART, collective_time_staged(operation, staged));
     /* Data for host memory stays in the staged buffer. */
     verify(collective, row, bc_memory_needs_copy(operation->space.receive) ? operation : staged);
+}
+
+static void take_alternative(const struct collective *collective, struct collective_row *row,
+                             struct bc_round *round, struct collective_alternative *alternative)
+{
+    for (int i = 0; i < alternative->count; i++) {
+        if (collective->parameters.buffers == BC_BUFFERS_NEW)
+            op_renew(&alternative->parts[i]);
+        prepare(collective, row, &alternative->parts[i]);
+    }
+    bc_round_release(round, alternative->parts[0].comm);
+    bc_round_start(round);
+    bc_round_time(round, COLLECTIVE_COUNTERPART, collective_time_alternative(alternative));
+    for (int i = 0; i < alternative->count; i++)
+        verify(collective, row, &alternative->parts[i]);
 }
 
 static void measure(const struct collective *collective, struct bc_visit *visit)
@@ -154,14 +193,19 @@ static void measure(const struct collective *collective, struct bc_visit *visit)
     struct collective_row *const row = visit->row;
     const bool has_staged = collective->device != NULL;
     struct bc_quantities quantities = collective_quantities;
+    const struct op_space space = {collective->device, p->memory.of[0], p->memory.of[1]},
+                          pinned = {collective->device, BC_MEMORY_PINNED, BC_MEMORY_PINNED};
+    const struct op_choice choice = choice_of(collective, row, &space),
+                           staged_choice = choice_of(collective, row, &pinned);
     struct op_instance operation, staged;
-    create(collective, row,
-           &(struct op_space){collective->device, p->memory.of[0], p->memory.of[1]}, &operation);
+    struct collective_alternative alternative;
+    op_create(&operation, row->kind, &run->job, &choice);
     if (has_staged)
-        create(collective, row,
-               &(struct op_space){collective->device, BC_MEMORY_PINNED, BC_MEMORY_PINNED}, &staged);
+        op_create(&staged, row->kind, &run->job, &staged_choice);
+    else if (row->guideline != NULL)
+        collective_alternative_create(&alternative, row->guideline, row->kind, &run->job, &choice);
     else
-        quantities.count = COLLECTIVE_STAGED;
+        quantities.count = COLLECTIVE_COUNTERPART;
     row->size_bytes = op_size_bytes(operation.kind, &operation.shape);
     struct bc_rounds *const rounds = bc_rounds_of(run, &quantities, visit->seconds, &row->store);
     for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;) {
@@ -176,12 +220,16 @@ static void measure(const struct collective *collective, struct bc_visit *visit)
         store_own_times(run, round, ns - run->own_clock.read_ns);
         if (has_staged)
             take_staged(collective, row, round, &operation, &staged);
+        if (row->guideline != NULL)
+            take_alternative(collective, row, round, &alternative);
         row->operations++;
         if (run->settings.check && row->kind->check != NULL && !row->kind->check(&operation))
             row->wrong++;
     }
     if (has_staged)
         op_destroy(&staged);
+    if (row->guideline != NULL)
+        collective_alternative_destroy(&alternative);
     op_destroy(&operation);
     visit->is_precise = bc_store_is_precise(run, &quantities, &row->store);
 }

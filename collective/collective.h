@@ -1,6 +1,7 @@
 /* Options of collective, its operations, the timed region, and a row. */
 #pragma once
 
+#include "collective/guidelines.h"
 #include "common/device/memory.h"
 #include "common/measure/rounds.h"
 #include "common/operations/collectives.h"
@@ -17,13 +18,14 @@ struct collective_parameters {
     struct bc_names types;
     int reduction; /* enum op_reduction */
     bool in_place;
-    int64_t root; /* or COLLECTIVE_ROTATE */
+    int64_t root;    /* or COLLECTIVE_ROTATE */
+    bool guidelines; /* a row for each guideline instead of one for each operation */
     struct bc_memory_options memory;
     int buffers; /* enum bc_buffers */
 };
 
 extern const struct collective_parameters collective_default_parameters;
-enum { COLLECTIVE_OPTIONS = 9 };
+enum { COLLECTIVE_OPTIONS = 10 };
 extern const struct bc_option collective_options[COLLECTIVE_OPTIONS];
 
 /* Parse the texts of the options into `state`, whose first member is the parameters, and check them
@@ -66,6 +68,9 @@ struct bc_span collective_time(struct op_instance *operation);
 /* Times the staged counterpart: copy to pinned memory, operation, copy back. Collective. */
 struct bc_span collective_time_staged(struct op_instance *operation, struct op_instance *staged);
 
+/* Times the alternative once. Collective. */
+struct bc_span collective_time_alternative(struct collective_alternative *alternative);
+
 /* ---- a row (row.c, columns.c) ---------------------------------------------------------------- */
 
 struct collective {
@@ -76,14 +81,14 @@ struct collective {
 
 /* The quantities of a round. */
 enum collective_quantity {
-    COLLECTIVE_TIME,   /* from the first start to the last end */
-    COLLECTIVE_OWN,    /* the mean of the ranks' own times */
-    COLLECTIVE_SKEW,   /* the longest minus the shortest own time */
-    COLLECTIVE_STAGED, /* COLLECTIVE_TIME of the staged counterpart, if there is one */
+    COLLECTIVE_TIME,        /* from the first start to the last end */
+    COLLECTIVE_OWN,         /* the mean of the ranks' own times */
+    COLLECTIVE_SKEW,        /* the longest minus the shortest own time */
+    COLLECTIVE_COUNTERPART, /* COLLECTIVE_TIME of the staged counterpart or the alternative */
     COLLECTIVE_QUANTITIES
 };
 
-/* Runs without a staged counterpart use only the quantities before COLLECTIVE_STAGED. */
+/* Rows without a counterpart use only the quantities before COLLECTIVE_COUNTERPART. */
 extern const struct bc_quantities collective_quantities;
 
 /* A row: its keys, and state kept between visits. */
@@ -91,10 +96,19 @@ struct collective_row {
     const struct op_kind *kind;
     enum op_type type;
     int64_t elements;
-    double size_bytes; /* of a block; the mean if blocks differ */
+    const struct collective_guideline *guideline; /* NULL: none */
+    double size_bytes;                            /* of a block; the mean if blocks differ */
     struct bc_store store;
     int64_t operations; /* so far, including warm-up */
     int64_t wrong;      /* operations with wrong data on this rank */
+};
+
+/* An operation beside its alternative; times in ns. */
+struct collective_comparison {
+    const char *alternative;
+    struct bc_summary time;       /* of the alternative */
+    struct bc_summary slower_pct; /* time that the operation takes beyond that, as a share of it */
+    const char *guideline;        /* "kept", "violated" or "not clear"; NULL: no interval */
 };
 
 /* Times are in ns, those of rank 0. */
@@ -105,7 +119,8 @@ struct collective_result {
     double size_bytes;
     struct bc_summary time, own, skew;
     const char *buffers;
-    struct bc_staged staged; /* if buffers are on a device */
+    struct bc_staged staged;                 /* if buffers are on a device */
+    struct collective_comparison comparison; /* with --guidelines */
     const char *check;
     struct bc_outcome outcome;
 };

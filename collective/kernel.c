@@ -10,6 +10,14 @@ struct bc_span collective_time(struct op_instance *operation)
     return (struct bc_span){start_ns, bc_now_ns()};
 }
 
+struct bc_span collective_time_alternative(struct collective_alternative *alternative)
+{
+    const int64_t start_ns = bc_now_ns();
+    for (int i = 0; i < alternative->count; i++)
+        alternative->parts[i].start(&alternative->parts[i]);
+    return (struct bc_span){start_ns, bc_now_ns()};
+}
+
 struct bc_span collective_time_staged(struct op_instance *operation, struct op_instance *staged)
 {
     const int64_t start_ns = bc_now_ns();

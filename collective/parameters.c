@@ -10,6 +10,9 @@ const struct collective_parameters collective_default_parameters = {
 /* Larger than any buffer. */
 #define SIZE_MAX_BYTES 1099511627776.0
 
+/* There are about 200 rows with defaults. */
+#define GUIDELINES_BUDGET_S 60.0
+
 #define AT(member) offsetof(struct collective_parameters, member)
 
 static const char *type_name(int i) { return op_type_names[i]; }
@@ -28,6 +31,8 @@ const struct bc_option collective_options[COLLECTIVE_OPTIONS] = {
     {"root", BC_INTEGER, AT(root), .argument = "RANK", .min = 0, .max = 2147483647,
      .word = "rotate", .word_value = COLLECTIVE_ROTATE,
      .help = "root of rooted operations, rotate: another rank for each call"},
+    {"guidelines", BC_FLAG, AT(guidelines),
+     .help = "compare each operation with other calls that do its work"},
     BC_MEMORY_OPTIONS(AT(memory)),
     BC_BUFFERS_OPTION(AT(buffers)),
 };
@@ -35,6 +40,9 @@ const struct bc_option collective_options[COLLECTIVE_OPTIONS] = {
 bool collective_complete(void *state, struct bc_error *error)
 {
     struct collective_parameters *const p = state;
+    if (p->guidelines && (p->in_place || bc_memory_is_asked(&p->memory)))
+        return bc_error_set(error, "--guidelines: only in host memory and not in place: use it "
+                                   "without --memory and --in-place");
     if (bc_memory_is_asked(&p->memory) && !bc_memory_complete(&p->memory, error))
         return false;
     return !p->in_place || p->memory.of[0] == p->memory.of[1] ||
@@ -84,6 +92,8 @@ bool collective_fit(void *state, struct bc_run *run, struct bc_error *error)
     bool any = false, any_sized = false;  /* of the measured operations */
     if (run->job.ranks < 2)
         return bc_error_set(error, "a collective operation " BC_NEEDS_2_RANKS);
+    if (p->guidelines)
+        run->budget_s = GUIDELINES_BUDGET_S;
     if (p->root >= run->job.ranks)
         return bc_error_set(error, "--root: %lld is not in the job: use 0 to %d, or rotate",
                             (long long)p->root, run->job.ranks - 1);

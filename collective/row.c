@@ -1,6 +1,7 @@
 #include "collective/collective.h"
 #include "collective/warnings.h"
 
+#include <math.h>
 #include <stdio.h>
 
 const struct bc_quantities collective_quantities = {
@@ -24,11 +25,38 @@ static void summarize_staged(const struct collective *collective, const struct b
                              struct collective_result *result)
 {
     const struct bc_run *const run = collective->run;
-    bc_samples_dump(run, "staged", samples, COLLECTIVE_STAGED);
-    const struct bc_summary staged = bc_samples_summary(run, samples, COLLECTIVE_STAGED, -1);
+    bc_samples_dump(run, "staged", samples, COLLECTIVE_COUNTERPART);
+    const struct bc_summary staged = bc_samples_summary(run, samples, COLLECTIVE_COUNTERPART, -1);
     const struct bc_summary longer =
-        bc_samples_summary(run, samples, COLLECTIVE_STAGED, COLLECTIVE_TIME);
+        bc_samples_summary(run, samples, COLLECTIVE_COUNTERPART, COLLECTIVE_TIME);
     result->staged = bc_staged_of(&collective->parameters.memory, &staged, &longer, 1.0);
+}
+
+/* Names the verdict on the alternative, by an interval that must lie on one side of this. */
+#define THRESHOLD_PCT 5.0
+
+static const char *verdict_of(const struct bc_interval *slower_pct)
+{
+    if (isnan(slower_pct->lo) || isnan(slower_pct->hi))
+        return NULL;
+    return slower_pct->lo > THRESHOLD_PCT    ? "violated"
+           : slower_pct->hi <= THRESHOLD_PCT ? "kept"
+                                             : "not clear";
+}
+
+static void summarize_alternative(const struct bc_run *run, const struct bc_samples *samples,
+                                  struct collective_comparison *comparison)
+{
+    bc_samples_dump(run, "alternative", samples, COLLECTIVE_COUNTERPART);
+    comparison->time = bc_samples_summary(run, samples, COLLECTIVE_COUNTERPART, -1);
+    comparison->slower_pct =
+        bc_samples_summary(run, samples, COLLECTIVE_TIME, COLLECTIVE_COUNTERPART);
+    bc_summary_scale(&comparison->slower_pct,
+                     comparison->time.value > 0.0 ? 100.0 / comparison->time.value : NAN);
+    /* No operation takes less than no time. */
+    comparison->slower_pct.interval.lo =
+        comparison->slower_pct.interval.lo < -100.0 ? -100.0 : comparison->slower_pct.interval.lo;
+    comparison->guideline = verdict_of(&comparison->slower_pct.interval);
 }
 
 static void summarize(const struct collective *collective, const struct collective_row *row,
@@ -46,6 +74,8 @@ static void summarize(const struct collective *collective, const struct collecti
         run, samples, bc_store_is_precise(run, &collective_quantities, &row->store));
     if (collective->device != NULL)
         summarize_staged(collective, samples, result);
+    if (row->guideline != NULL)
+        summarize_alternative(run, samples, &result->comparison);
 }
 
 void collective_conclude(const struct collective *collective, struct collective_row *row,
@@ -62,6 +92,7 @@ void collective_conclude(const struct collective *collective, struct collective_
         .elements = kind->no_elements ? BC_NO_INTEGER : row->elements,
         .size_bytes = row->size_bytes,
         .buffers = bc_buffers_word(p->buffers),
+        .comparison.alternative = row->guideline != NULL ? row->guideline->alternative : NULL,
     };
     write_root(p, kind, result->root);
     if (run->job.rank == 0)

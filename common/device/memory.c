@@ -154,30 +154,12 @@ static const struct bc_column staged_columns[] = {
 
 #define COUNT(rows) (sizeof(rows) / sizeof *(rows))
 
-static void append(struct bc_column *columns, size_t *count, const struct bc_column *more,
-                   size_t more_count, size_t at)
-{
-    for (size_t i = 0; i < more_count; i++) {
-        columns[*count] = more[i];
-        columns[(*count)++].at += at;
-    }
-}
-
 const struct bc_table *bc_memory_table(const struct bc_table *own, size_t at, const char *main)
 {
-    static struct bc_table table;
-    struct bc_column *const columns =
-        bc_allocate(own->count + COUNT(staged_columns), sizeof *columns, "no memory for a table");
     struct bc_column memory = memory_column;
-    size_t count = 0;
     memory.at += at;
-    for (size_t i = 0; i < own->count; i++) {
-        if (strcmp(own->columns[i].name, "visits") == 0)
-            append(columns, &count, staged_columns, COUNT(staged_columns), at);
-        append(columns, &count, &own->columns[i], 1, 0);
-    }
-    table = (struct bc_table){.columns = columns, .count = count, .main = main};
-    return bc_table_with_key(&table, memory);
+    return bc_table_with_key(
+        bc_table_with_columns(own, staged_columns, COUNT(staged_columns), at, main), memory);
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */

@@ -266,7 +266,10 @@ void bc_output_header(struct bc_output *output)
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_column key)
+/* Returns a copy of the table, of which the caller may change the columns, with room for
+   more_count more. */
+static struct bc_column *copy_table(const struct bc_table *own, size_t more_count,
+                                    const struct bc_table **copy)
 {
     /* Kept until the program ends, which may be at any time. */
     static struct made {
@@ -275,12 +278,38 @@ const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_c
     } * newest;
     struct made *const made = bc_allocate(1, sizeof *made, "no memory for a table");
     struct bc_column *const columns =
-        bc_allocate(own->count + 1, sizeof *columns, "no memory for a table");
+        bc_allocate(own->count + more_count, sizeof *columns, "no memory for a table");
+    *made = (struct made){{columns, own->count + more_count, own->main, own->spare}, newest};
+    newest = made;
+    *copy = &made->table;
+    return columns;
+}
+
+const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_column key)
+{
+    const struct bc_table *copy;
+    struct bc_column *const columns = copy_table(own, 1, &copy);
     columns[0] = key;
     memcpy(columns + 1, own->columns, own->count * sizeof *columns);
-    *made = (struct made){{columns, own->count + 1, own->main, own->spare}, newest};
-    newest = made;
-    return &made->table;
+    return copy;
+}
+
+const struct bc_table *bc_table_with_columns(const struct bc_table *own,
+                                             const struct bc_column *more, size_t more_count,
+                                             size_t at, const char *main)
+{
+    const struct bc_table with_main = {own->columns, own->count, main, NULL};
+    const struct bc_table *copy;
+    struct bc_column *next = copy_table(&with_main, more_count, &copy);
+    for (size_t i = 0; i < own->count; i++) {
+        if (strcmp(own->columns[i].name, "visits") == 0)
+            for (size_t j = 0; j < more_count; j++, next++) {
+                *next = more[j];
+                next->at += at;
+            }
+        *next++ = own->columns[i];
+    }
+    return copy;
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */

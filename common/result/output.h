@@ -129,8 +129,15 @@ struct bc_table {
                           line has at most 100 characters; NULL: none */
 };
 
-/* Returns the table with a further key in front. It is valid until the process ends. */
+/* Returns the table with a further key in front. It is valid until the process ends, as that of the
+   next function. */
 const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_column key);
+
+/* Returns the table with further columns before `visits`, for a struct at offset `at` of its
+   result, and with these main columns. */
+const struct bc_table *bc_table_with_columns(const struct bc_table *own,
+                                             const struct bc_column *more, size_t more_count,
+                                             size_t at, const char *main);
 
 enum bc_format {
     BC_FORMAT_TSV,

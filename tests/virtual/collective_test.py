@@ -248,6 +248,83 @@ class Collective(virtual.Test):
                          {"allgather": "ok", "neighbor_alltoall": "FAIL"})
 
 
+class Guidelines(virtual.Test):
+    """Operations beside other calls that do their work."""
+
+    target = "0.5 %"
+    # The calls, each with its block's size by the operation's.
+    CALLS = {"MPI_Gather + MPI_Bcast": (("gather", 1), ("bcast", "ranks")),
+             "MPI_Reduce + MPI_Bcast": (("reduce", 1), ("bcast", 1)),
+             "MPI_Reduce_scatter + MPI_Allgather": (("reduce_scatter", "part"), ("allgather", "part")),
+             "MPI_Alltoallv": (("alltoall", 1),),
+             "MPI_Scatter + MPI_Allgather": (("scatter", "part"), ("allgather", "part")),
+             "MPI_Allgather": (("allgather", 1),), "MPI_Gatherv": (("gather", 1),), "MPI_Scatterv": (("scatter", 1),),
+             "MPI_Exscan + MPI_Reduce_local": (("exscan", 1),), "MPI_Bcast": (("bcast", "ranks"),),
+             "MPI_Reduce + MPI_Scatter": (("reduce", "ranks"), ("scatter", 1))}
+
+    def calls_of(self, row, ranks):
+        """The operations and sizes of the alternative's calls."""
+        operation, size = row["operation"], row["size_bytes"]
+        factors = {"ranks": ranks, "part": 1 / ranks}
+        if row["alternative"] == "two calls, half the data":
+            return 2 * [(operation, size / 2)]
+        if row["alternative"] == "twice the data":
+            return [(operation, 2 * size)]
+        if row["alternative"] == "MPI_Allreduce":
+            return [("allreduce", size if operation == "reduce" else size * ranks)]
+        return [(name, size * factors.get(factor, factor)) for name, factor in self.CALLS[row["alternative"]]]
+
+    def truth_us(self, calls, algorithm, ranks):
+        ends_us = ranks * [0.0]
+        for operation, size in calls:
+            ends_us = leaving_us(operation, algorithm, ranks, size, ends_us)
+        return max(ends_us)
+
+    def test_alternatives(self):
+        """Data, times and verdicts of all. Ranks don't wait for each other between two calls."""
+        for algorithm in virtual.by_tier(plain=("binomial",), run=ALGORITHMS):
+            for ranks in virtual.by_tier(plain=(4,), full=(2, 4, 8)):
+                (launch,) = virtual.run("collective", "--guidelines", "--operations=" + ",".join(OPERATIONS),
+                                        "--sizes=4K", "--check", "--samples=12", "--visits=6", "--warmup=1",
+                                        ranks=ranks, MODEL_ALGORITHM=algorithm, **MESSAGES)
+                self.assertEqual(len(launch.rows), 2 * len(OPERATIONS) + 15)
+                for row in launch.rows:
+                    truth_us = self.truth_us(self.calls_of(row, ranks), algorithm, ranks)
+                    own_us = self.truth_us([(row["operation"], row["size_bytes"])], algorithm, ranks)
+                    what = "{} {} {} {}".format(algorithm, ranks, row["operation"], row["alternative"])
+                    self.near(row["alternative_us"], truth_us, 0.005 * truth_us, what)
+                    self.near(row["slower_pct"], 100 * (own_us / truth_us - 1), 0.5, what)
+                    self.assertEqual(row["check"], "ok", what)
+                    if abs(own_us / truth_us - 1.05) > 0.01:
+                        self.assertEqual(row["guideline"], "violated" if own_us > 1.05 * truth_us else "kept", what)
+
+    def test_parts_that_differ(self):
+        """Blocks that can't be divided among the ranks, a single element, other types and roots: right data."""
+        for options in (("--sizes=8,56", "--root=2"), ("--sizes=1,10", "--types=char", "--root=rotate", "--op=max")):
+            (launch,) = virtual.run("collective", "--guidelines", "--check", *options, *FEW, ranks=3,
+                                    MODEL_ALGORITHM="linear", **MESSAGES)
+            self.assertGreater(len(launch.rows), 40)
+            self.assertEqual({row["check"] for row in launch.rows}, {"ok"}, options)
+
+    def test_planted(self):
+        """Operations of one size take longer by a share: violations beside that size's halves and double are found,
+        and none where there is none, also while ranks are interrupted."""
+        found, false, planted = 0, 0, 0
+        for condition in virtual.by_tier(plain=("quiet",), run=("quiet", "cloud")):
+            for share in virtual.by_tier(plain=(0, 0.5), run=(0, 0.2, 0.5, 2)):
+                launches = virtual.run("collective", "--guidelines", "--operations=allreduce,bcast,alltoall",
+                                       "--sizes=512,8K", "--max-time=0.05", ranks=2, launches=10, MODEL_BLOCKING_US=50,
+                                       MODEL_SLOW_BYTES=8192, MODEL_SLOW_SHARE=share, **virtual.CONDITIONS[condition])
+                for row in (row for launch in launches for row in launch.rows):
+                    is_planted = share > 0 and row["size_bytes"] == 8192 and row["alternative"] == "twice the data"
+                    violated = row["guideline"] == "violated"
+                    planted += is_planted
+                    found += is_planted and violated
+                    false += violated and not (row["size_bytes"] == 8192 and share > 0)
+        self.assertGreaterEqual(found, 0.95 * planted)
+        self.assertEqual(false, 0)
+
+
 class CollectiveUneven(virtual.Test):
     """The times of blocking collectives whose ranks' clocks differ and drift, and whose ranks come out of barriers
     at different times."""
