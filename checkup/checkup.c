@@ -16,12 +16,13 @@
  * How often: six visits per row, within 3 s in all. A visit ends when its median is known to 2 %
  * (--precision), or when its time is up.
  *
- * Written: one line per fact and rank, then one line per measurement (columns.c): latency, or
+ * Written: one line per fact and its ranks, then one line per measurement (columns.c): latency, or
  * bandwidth of large messages, with an interval over visits.
  */
 #include "checkup/checkup.h"
 #include "checkup/facts.h"
 #include "checkup/warnings.h"
+#include "common/job/hosts.h"
 #include "common/job/metadata.h"
 #include "common/memory/allocate.h"
 #include "common/mpi/harness.h"
@@ -67,19 +68,17 @@ struct checkup {
     struct bc_run *run;
     MPI_Comm of_node, of_nodes; /* two ranks of one node; first ranks of two nodes */
     char *facts;                /* of all ranks, concatenated; rank 0 */
-    char host[HOST_LENGTH];     /* of rank 0; rank 0 */
     int *facts_at;              /* start of each rank's facts in `facts` */
     char *send, *receive;       /* LARGE_BYTES each */
 };
 
 /* ---- facts ----------------------------------------------------------------------------------- */
 
-/* Reads the fact `host`, the first one of each rank. */
+/* Reads the fact `host`, the first one of each rank, also after it was split. */
 static void read_host(const struct checkup *checkup, int rank, char host[HOST_LENGTH])
 {
-    const char *const facts = checkup->facts + checkup->facts_at[rank];
-    if (sscanf(facts, "host\t%255[^\t]", host) != 1)
-        strcpy(host, "NA");
+    const char *const value = checkup->facts + checkup->facts_at[rank] + strlen("host\t");
+    snprintf(host, HOST_LENGTH, "%.*s", (int)strcspn(value, "\t"), value);
 }
 
 /* Collects the facts on rank 0. Collective. */
@@ -95,8 +94,6 @@ static void gather_facts(struct checkup *checkup, const struct bc_text *own)
                                  "no memory for the facts of %d ranks", ranks);
     BC_MPI(MPI_Gatherv(own->start, length, MPI_CHAR, checkup->facts, lengths, checkup->facts_at,
                        MPI_CHAR, 0, MPI_COMM_WORLD));
-    if (checkup->run->job.rank == 0)
-        read_host(checkup, 0, checkup->host);
     free(lengths);
 }
 
@@ -112,32 +109,93 @@ static char *take_part(char **rest, char end)
     return part;
 }
 
-static void write_fact(const struct checkup *checkup, int rank, const char *host, char *line)
+/* A line of facts, and the ranks that have it. */
+struct fact_line {
+    char *text;
+    int rank; /* first */
+    const int *ranks;
+    size_t count;
+};
+
+static int by_place(const void *a, const void *b)
 {
-    struct checkup_result result = {.rank = rank, .host = host, .interval = {NAN, NAN}};
-    result.fact = take_part(&line, '\t');
-    result.value = take_part(&line, '\t');
-    result.unit = take_part(&line, '\t');
-    result.source = line;
+    const struct fact_line *const x = a, *const y = b;
+    return (x->text > y->text) - (x->text < y->text);
+}
+
+static int by_text(const void *a, const void *b)
+{
+    const struct fact_line *const x = a, *const y = b;
+    const int order = strcmp(x->text, y->text);
+    return order != 0 ? order : by_place(a, b);
+}
+
+/* Splits all facts into lines, in the order of ranks. Returns their number. */
+static size_t split_lines(const struct checkup *checkup, struct fact_line *lines)
+{
+    size_t count = 0;
+    for (int rank = 0; rank < checkup->run->job.ranks; rank++) {
+        char *rest = checkup->facts + checkup->facts_at[rank];
+        for (char *text; (text = take_part(&rest, '\n')) != NULL;)
+            lines[count++] = (struct fact_line){.text = text, .rank = rank};
+    }
+    return count;
+}
+
+/* Merges equal lines. `ranks` gets the ranks of each. Returns the number of different lines. */
+static size_t merge_lines(struct fact_line *lines, size_t count, int *ranks)
+{
+    size_t merged = 0;
+    qsort(lines, count, sizeof *lines, by_text);
+    for (size_t i = 0, end; i < count; i = end) {
+        struct fact_line line = lines[i];
+        line.ranks = ranks;
+        for (end = i; end < count && strcmp(lines[end].text, line.text) == 0; end++)
+            if (line.count == 0 || line.ranks[line.count - 1] != lines[end].rank) {
+                *ranks++ = lines[end].rank;
+                line.count++;
+            }
+        lines[merged++] = line;
+    }
+    qsort(lines, merged, sizeof *lines, by_place);
+    return merged;
+}
+
+static void write_fact(const struct checkup *checkup, const struct fact_line *line)
+{
+    const size_t length = bc_format_ranks(line->ranks, line->count, NULL, 0);
+    char *const ranks = bc_allocate(length + 1, 1, "no memory for facts"), *rest = line->text;
+    bc_format_ranks(line->ranks, line->count, ranks, length + 1);
+    char host[HOST_LENGTH];
+    read_host(checkup, line->rank, host);
+    struct checkup_result result = {.ranks = ranks, .host = host, .interval = {NAN, NAN}};
+    result.fact = take_part(&rest, '\t');
+    result.value = take_part(&rest, '\t');
+    result.unit = take_part(&rest, '\t');
+    result.source = rest;
     if (result.unit != NULL && *result.unit == '\0')
         result.unit = NULL;
     bc_write_row(checkup->run, &result);
+    free(ranks);
 }
 
-/* Writes a row for each fact of each rank. Collective. */
+/* Writes a row for each fact, with all ranks that have it. Collective. */
 static void write_facts(const struct checkup *checkup)
 {
     if (checkup->run->job.rank != 0) {
         bc_write_row(checkup->run, &(struct checkup_result){0});
         return;
     }
-    for (int rank = 0; rank < checkup->run->job.ranks; rank++) {
-        char host[HOST_LENGTH];
-        read_host(checkup, rank, host);
-        char *rest = checkup->facts + checkup->facts_at[rank];
-        for (char *line; (line = take_part(&rest, '\n')) != NULL;)
-            write_fact(checkup, rank, host, line);
-    }
+    size_t count = 0;
+    for (int i = 0; i < checkup->facts_at[checkup->run->job.ranks]; i++)
+        count += checkup->facts[i] == '\n';
+    struct fact_line *const lines = bc_allocate(count, sizeof *lines, "no memory for facts");
+    int *const ranks = bc_allocate(count, sizeof *ranks, "no memory for facts");
+    count = merge_lines(lines, split_lines(checkup, lines), ranks);
+    for (size_t i = 0; i < count; i++)
+        write_fact(checkup, &lines[i]);
+    free(ranks);
+    free(lines);
 }
 
 /* ---- measurements ---------------------------------------------------------------------------- */
@@ -202,13 +260,14 @@ static void write_measurement(const struct checkup *checkup, struct row *row)
 {
     const struct kind *const kind = row->kind;
     struct bc_summary summary = bc_store_summary(checkup->run, &row->store, -1);
-    char value[32];
+    char value[32], host[HOST_LENGTH];
+    read_host(checkup, 0, host);
     snprintf(value, sizeof value, "%.4g", in_unit(kind, summary.value / kind->ways));
     const double of_least = in_unit(kind, summary.interval.lo / kind->ways),
                  of_most = in_unit(kind, summary.interval.hi / kind->ways);
     const struct checkup_result result = {
-        .rank = 0,
-        .host = checkup->host,
+        .ranks = "0",
+        .host = host,
         .fact = kind->fact,
         .value = value,
         .interval = {is_time(kind) ? of_least : of_most, is_time(kind) ? of_most : of_least},

@@ -9,10 +9,10 @@
 #include <mpi.h>
 #include <stdint.h>
 
-/* A row of the result: a fact of a rank, or a measurement. */
+/* A row of the result: a fact of some ranks, or a measurement. */
 struct checkup_result {
-    int rank;                    /* of MPI_COMM_WORLD */
-    const char *host;            /* of the rank */
+    const char *ranks;           /* of MPI_COMM_WORLD, as ranges */
+    const char *host;            /* of the first rank */
     const char *fact;            /* name */
     const char *value;           /* as text */
     struct bc_interval interval; /* of a measurement; NAN for a fact */

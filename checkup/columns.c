@@ -1,7 +1,7 @@
 #include "checkup/checkup.h"
 
 static const struct bc_column columns[] = {
-    BC_COLUMN("rank", BC_KEY, 5, checkup_result, rank),
+    BC_COLUMN("rank", BC_KEY, 5, checkup_result, ranks),
     BC_COLUMN("host", BC_INFO, 0, checkup_result, host),
     BC_COLUMN("fact", BC_KEY, 24, checkup_result, fact),
     BC_COLUMN("value", BC_INFO, 30, checkup_result, value),

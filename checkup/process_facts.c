@@ -57,7 +57,7 @@ static void add_launcher_facts(struct bc_text *facts)
     snprintf(path, sizeof path, "/proc/%ld/exe", (long)getppid());
     const ssize_t length = readlink(path, name, sizeof name - 1);
     if (length > 0)
-        checkup_add_fact(facts, "parent", "", path, "%.*s", (int)length, name);
+        checkup_add_fact(facts, "parent", "", "/proc/PARENT/exe", "%.*s", (int)length, name);
 }
 
 /* ---- processors and memory ------------------------------------------------------------------- */
@@ -122,8 +122,9 @@ static void add_processor_facts(struct bc_text *facts)
         const struct bc_quota *const quota = &quotas.of[i];
         checkup_add_fact(facts, "cpu_quota", "processors", bc_quota_file(quota), "%.4g",
                          quota->processors);
-        checkup_add_fact(facts, "cpu_quota_group", "", "stat", "%llu:%llu",
-                         (unsigned long long)quota->device, (unsigned long long)quota->group);
+        checkup_add_fact(facts, "cpu_quota_group", "", "stat", "%llu:%llu %.4g",
+                         (unsigned long long)quota->device, (unsigned long long)quota->group,
+                         quota->processors);
         if (quota->throttled >= 0)
             checkup_add_fact(facts, "throttled_periods", "", "cpu.stat", "%lld",
                              (long long)quota->throttled);
@@ -240,7 +241,6 @@ void checkup_add_process_facts(struct bc_text *facts)
     char host[HOST_NAME_MAX + 1] = "";
     if (gethostname(host, sizeof host) == 0)
         checkup_add_fact(facts, "host", "", "gethostname", "%s", host);
-    checkup_add_fact(facts, "pid", "", "getpid", "%ld", (long)getpid());
     add_launcher_facts(facts);
     add_processor_facts(facts);
     add_isolation_facts(facts);

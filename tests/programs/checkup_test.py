@@ -160,6 +160,19 @@ class WithinNode(CheckupCase):
         self.assertEqual((os.uname().nodename, "ranks reach each other's memory, /dev/shm has room", "NA"),
                          (row["scope"], row["expected"], row["cost_pct"]))
 
+    @needs_namespaces("--mount")
+    @each("scope, reason", [(1, "needs root"), (2, "needs root"), (3, "needs a reboot")])
+    def test_ptrace_scope(self, scope, reason):
+        """Yama denies process_vm_readv of other processes."""
+        kernel = f"{self.folder}/kernel"
+        self.assertEqual(1, self.checkup(
+            FACTS_ONLY, self.launcher_of_ranks(self.built("tests/programs/deny_readv"), "--others"),
+            before=self.in_mounts(f"{{ cp -r /proc/sys/kernel {kernel} 2>/dev/null || true; }}", f"mkdir {kernel}/yama",
+                                  f"echo {scope} > {kernel}/yama/ptrace_scope",
+                                  f"mount --bind {kernel} /proc/sys/kernel")))
+        self.assert_only("Within a node", rf"process_vm_readv is denied \(kernel\.yama\.ptrace_scope is {scope}\)$")
+        self.assertEqual(f"not tried: {reason}", self.findings["Within a node"][0]["tried"])
+
     @needs_namespaces("--pid", "--fork")
     def test_pid_namespaces(self):
         self.assertIn(self.checkup(FACTS_ONLY, self.launcher_of_ranks("unshare", "--pid", "--fork")), (1, 3))
@@ -234,14 +247,6 @@ class System(CheckupCase):
         self.assertEqual(0, self.checkup(FACTS_ONLY, before=self.in_mounts(
             "mount -t tmpfs tmpfs /sys/class", "cd /sys/class", "mkdir net", *commands)))
         self.assertIn(expected, "\n".join(self.unknown))
-
-    @needs_namespaces("--mount")
-    def test_ptrace_scope(self):
-        """The fact; its finding: tests/scripts/checkup_test.py."""
-        kernel = "/proc/sys/kernel"
-        done = call([*self.in_mounts(f"mount -t tmpfs tmpfs {kernel}", f"mkdir {kernel}/yama",
-                                     f"echo 2 > {kernel}/yama/ptrace_scope"), self.built("checkup/checkup"), "--facts"])
-        self.assertIn("ptrace_scope\t2\t", done.stdout)
 
     @needs_namespaces("--mount")
     @unittest.skipIf(len(os.sched_getaffinity(0)) < 2, "one processor")
@@ -483,6 +488,18 @@ class Start(CheckupCase):
         facts = dict(line.split("\t")[:2] for line in done.stdout.splitlines())
         self.assertEqual(sorted(os.sched_getaffinity(0)), sorted(members(facts["allowed_processors"])))
         self.assertEqual(f"pid:[{os.stat('/proc/self/ns/pid').st_ino}]", facts["pid_namespace"])
+
+    def test_equal_facts(self):
+        """A fact that ranks share is one row, so that a table of thousands of ranks stays short."""
+        script = 'export MPIR_CVAR_ODD=$((${PMI_RANK:-$OMPI_COMM_WORLD_RANK} % 2)) && exec "$@"'
+        call(self.launcher.line(4, {}, ["sh", "-c", script, "sh", self.built("checkup/checkup"), "--visits=1",
+                                        "--max-time=0.01", f"--output={self.folder}/facts"]))
+        ranks = {}
+        for row in read_tsv(read(self.folder / "facts")):
+            ranks.setdefault((row["fact"], row["value"]), []).append(row["rank"])
+        self.assertEqual([["0-3"], ["0,2"], ["1,3"]], [ranks[fact] for fact in (
+            ("host", os.uname().nodename), ("mpi_variable", "MPIR_CVAR_ODD=0"), ("mpi_variable", "MPIR_CVAR_ODD=1"))])
+        self.assertEqual([], [fact for fact, rows in ranks.items() if len(rows) > 1])
 
     def test_singletons(self):
         """A launcher that starts each process as a job of its own."""

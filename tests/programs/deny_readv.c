@@ -1,24 +1,31 @@
 /*
  * Runs a command in which process_vm_readv and process_vm_writev fail with EPERM, as in containers
- * whose seccomp filter denies them.
+ * whose seccomp filter denies them. With --others they fail for other processes alone, as under
+ * Yama.
  *
- * usage: deny_readv COMMAND [ARGUMENT]...
+ * usage: deny_readv [--others] COMMAND [ARGUMENT]...
  */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 int main(int argc, char **argv)
 {
+    const bool others = argc > 2 && strcmp(argv[1], "--others") == 0;
+    char **const command = argv + (others ? 2 : 1);
     struct sock_filter filter[] = {
         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
         BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[0])),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, others ? (unsigned)getpid() : 0, 1, 0),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
         BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
     };
@@ -28,7 +35,7 @@ int main(int argc, char **argv)
         perror("deny_readv");
         return 2;
     }
-    execvp(argv[1], argv + 1);
-    perror(argv[1]);
+    execvp(command[0], command);
+    perror(command[0]);
     return 127;
 }

@@ -153,12 +153,12 @@ class Checks(Case):
     @each("groups, expected", [("ab", []), ("aa", ["a quota of 1 processor for 2 ranks of n1"])])
     def test_quotas(self, groups, expected):
         """Each of a rank's own group, or one for both."""
-        ranks = [{"host": ["n1"], "cpu_quota": ["1"], "cpu_quota_group": [group]} for group in groups]
+        ranks = [{"host": ["n1"], "cpu_quota_group": [group + " 1"]} for group in groups]
         self.assertEqual(expected, [finding.found for finding in checks.cores(self.facts(*ranks))])
 
     def test_many_hosts(self):
         """An equal finding of several hosts is one."""
-        ranks = [{"host": [host], "cpu_quota": ["0.5"]} for host in "pqr"]
+        ranks = [{"host": [host], "cpu_quota_group": ["0:1 0.5"]} for host in "pqr"]
         self.assertEqual(["a quota of 0.5 processors for 1 rank of p and 2 more hosts"],
                          [finding.found for finding in result_lines.found_by_checks(self.facts(*ranks))])
 

@@ -4,21 +4,15 @@ A check yields Findings. A `suspicion` is a state that may cost nothing: it beco
 shows that the remedy gains. Linux's and the libraries' own documentation are the sources; each check names its.
 """
 
+import collections
 import re
 
 from commcost.checkup import installations, transports
 from commcost.checkup.findings import (PROBLEM, SUSPICION, UNKNOWN, WARNING, Finding, Remedy, choosing_variables,
                                        chosen_by, has_started, launcher_words, unset_them)
 from commcost.checkup.networks import ROCE, adapter_of, between_nodes, is_up
+from commcost.result.checkup_facts import members
 from commcost.words import counted
-
-def members(ranges):
-    """The numbers of a list such as 0-3,8; a stride as in 0-6/2."""
-    found = set()
-    for first, last, step in re.findall(r"(\d+)(?:-(\d+))?(?:/(\d+))?", ranges):
-        found.update(range(int(first), int(last or first) + 1, int(step or 1)))
-    return found
-
 
 # ---- start ---------------------------------------------------------------------------------------
 
@@ -93,12 +87,8 @@ def matched(choices):
 
 def quotas(ranks):
     """Pairs of a control group's quota, in processors, and the number of ranks in the group."""
-    groups = {}
-    for rank in ranks:
-        values = rank.values.get("cpu_quota", [])
-        for value, group in zip(values, rank.values.get("cpu_quota_group", values)):
-            groups.setdefault(group, []).append(float(value))
-    return [(of_group[0], len(of_group)) for of_group in groups.values()]
+    counts = collections.Counter(value for rank in ranks for value in rank.values.get("cpu_quota_group", []))
+    return [(float(value.split()[1]), count) for value, count in counts.items()]
 
 
 def bind_to_core(job):

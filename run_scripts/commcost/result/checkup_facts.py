@@ -46,12 +46,19 @@ class Facts(typing.NamedTuple):
 
     def named(self, pattern):
         """Yields (rank, match, value) of each fact whose name matches a pattern."""
+        names = {name: re.fullmatch(pattern, name) for name in set().union(*(rank.values for rank in self.ranks))}
         for rank in self.ranks:
-            for name, values in rank.values.items():
-                found = re.fullmatch(pattern, name)
-                if found:
-                    for value in values:
-                        yield rank, found, value
+            for name in filter(names.get, rank.values):
+                for value in rank.values[name]:
+                    yield rank, names[name], value
+
+
+def members(ranges):
+    """Returns the numbers of a list such as 0-3,8; a stride as in 0-6/2."""
+    found = set()
+    for first, last, step in re.findall(r"(\d+)(?:-(\d+))?(?:/(\d+))?", ranges):
+        found.update(range(int(first), int(last or first) + 1, int(step or 1)))
+    return found
 
 
 def facts_of_result(path):
@@ -62,10 +69,12 @@ def facts_of_result(path):
             raise ResultError(f"{path}: no result of checkup")
         for cells in result.rows():
             row = dict(zip(result.header, cells))
-            if not row["rank"].isdigit():
+            of_row = members(row["rank"])
+            if not of_row:
                 raise ResultError(f"{path}: '{row['rank']:.20}' is no rank")
             if not is_measurement(row):
-                ranks.setdefault(int(row["rank"]), {}).setdefault(row["fact"], []).append(row["value"])
+                for rank in of_row:
+                    ranks.setdefault(rank, {}).setdefault(row["fact"], []).append(row["value"])
             elif is_number(row["value"]):
                 ends = [float(row[end]) if is_number(row[end]) else None for end in ("value_lo", "value_hi")]
                 measured[row["fact"]] = (Measured(float(row["value"]), *ends, 1), row["unit"])

@@ -39,8 +39,11 @@ def add_facts(path, lines):
     """Adds lines to the metadata of a result, before its columns."""
     if not lines:
         return
-    with open(path, encoding="utf-8", errors="surrogateescape") as stream:
-        before, columns, behind = stream.read().partition("\n# columns: ")
-    if columns:
-        with open(path, "w", encoding="utf-8", errors="surrogateescape") as stream:
-            stream.write("\n".join([before, *lines]) + columns + behind)
+    with open(path, encoding="utf-8", errors="surrogateescape") as old, \
+            open(path + ".facts", "w", encoding="utf-8", errors="surrogateescape") as new:
+        for line in old:
+            if line.startswith("# columns: "):
+                new.writelines(one + "\n" for one in lines)
+                lines = []
+            new.write(line)
+    os.replace(path + ".facts", path)
