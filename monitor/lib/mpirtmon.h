@@ -156,6 +156,8 @@ typedef struct MPIX_Monitor_row {
     double computed_after_s;
     int64_t joinable, neighbours;
     double least_waited_s, in_waits_s, waited_files_s;
+    double parallel_eff_pct, load_balance_pct, communication_eff_pct, serialisation_eff_pct,
+        transfer_eff_pct;
     char site[256]; /* "program+0x1234": module and address in its file; several callers, innermost
                        first, with " < " between them; "NA" if there is none */
     int peer;

@@ -102,7 +102,12 @@ static void make_rows(struct rows *rows, int of)
                 .neighbours = 2,
                 .least_waited_s = 0.125,
                 .in_waits_s = 0.625,
-                .waited_files_s = 0.0625},
+                .waited_files_s = 0.0625,
+                .parallel_eff_pct = 60.0,
+                .load_balance_pct = 80.0,
+                .communication_eff_pct = 75.0,
+                .serialisation_eff_pct = NAN,
+                .transfer_eff_pct = NAN},
     };
     *rows = (struct rows){.rows = malloc(sizeof row), .count = 1, .seconds = 2.5};
     rows->rows[0] = row;
@@ -181,12 +186,15 @@ static int write_report(struct rows *rows)
     "small\tlarge\tsmall_per_s\tlarge_per_s\tsmall_bytes\tlarge_bytes\tmembers\trank\tslowest_"    \
     "s\tslowest_rank\tin_calls_s\tcomputed_s\tsize_bytes\twaited_s\t"                              \
     "waited_lo_s\twaited_hi_s\tlast_calls\tlast_rank\tcallers\tcomputed_after_s\t"                 \
-    "joinable\tneighbours\tleast_waited_s\tin_waits_s\twaited_files_s\n"
+    "joinable\tneighbours\tleast_waited_s\tin_waits_s\twaited_files_s\t"                           \
+    "parallel_eff_pct\tload_balance_pct\tcommunication_eff_pct\tserialisation_eff_pct\t"           \
+    "transfer_eff_pct\n"
 #define ROW(rank_)                                                                                 \
     "pttopt\tmy_name\tMPI_Send\t3\t5\t4\t0\t1.250000000\t312500.000\t1000000.500\t2\t4096\t"       \
     "NA\tNA\tNA\tNA\tNA\tNA\t0-2\t" rank_                                                          \
     "\t1.000000000\t1\t0.750000000\tNA\tNA\t0.500000000\t0.400000000\t0.600000000\t3\t2\t"         \
-    "3\t0.250000000\t1\t2\t0.125000000\t0.625000000\t0.062500000\n"
+    "3\t0.250000000\t1\t2\t0.125000000\t0.625000000\t0.062500000\t60.000\t80.000\t75."             \
+    "000\tNA\tNA\n"
 #define END(rows) "# end: " rows ", exit 0\n"
 
 /* True if the report has this line. */

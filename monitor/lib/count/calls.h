@@ -64,8 +64,11 @@ __attribute__((always_inline)) static inline int operation_returned(struct opera
 {
     const uint64_t end_ticks = ticks_now();
     const bool has_received = error == MPI_SUCCESS && status != NULL;
-    return operation_returned_at(operation, error, has_received ? bytes_received(status) : 0,
-                                 end_ticks, end_ticks);
+    const int64_t bytes = has_received ? bytes_received(status) : 0;
+    (void)operation_returned_at(operation, error, bytes, end_ticks, end_ticks);
+    if (has_received && are_peers_counted())
+        operation_received(operation, status->MPI_SOURCE, bytes, 0);
+    return error;
 }
 
 /* Leaves the call of a non-blocking operation, which is in flight from now on, unless it is

@@ -151,8 +151,10 @@ static void place_record(int number, struct communicator *record, const char *ma
     if (holds[number] > 0) {
         memcpy(dropped, record->group, sizeof record->group);
         memcpy(record->group, place->group, sizeof record->group);
+        record->world = place->world;
     } else if (state[number] != NEVER_USED) {
         memcpy(dropped, place->group, sizeof place->group);
+        world_ranks_forget(&place->world);
     }
     *place = *record;
     state[number] = LIVE;
@@ -403,7 +405,9 @@ void communicators_end(void)
         return;
     started = false;
     for (int number = COMMUNICATORS_FIRST; number < COMMUNICATORS_KNOWN; number++)
-        if (state[number] != NEVER_USED)
+        if (state[number] != NEVER_USED) {
             free_groups(communicators[number].group);
+            world_ranks_forget(&communicators[number].world);
+        }
     describe_end();
 }

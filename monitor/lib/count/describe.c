@@ -60,9 +60,8 @@ struct communicator describe_shape(MPI_Comm comm)
     return record;
 }
 
-/* Translates ranks in a group to those in MPI_COMM_WORLD; MPI_UNDEFINED for other jobs. Open MPI
-   gives duplicates the group of the original. */
-static void translate(MPI_Group group, int count, const int ranks[], int world[])
+/* Open MPI gives duplicates the group of the original. */
+void translate_ranks(MPI_Group group, int count, const int ranks[], int world[])
 {
     if (group == world_group)
         memcpy(world, ranks, (size_t)count * sizeof *world);
@@ -78,7 +77,7 @@ static uint64_t hash_of_members(MPI_Group group, int size)
         some[count++] = (int)member;
     if (count > 0 && some[count - 1] != size - 1)
         some[count++] = size - 1;
-    translate(group, count, some, world);
+    translate_ranks(group, count, some, world);
     return hash(hash(HASH_START, &size, sizeof size), world, (size_t)count * sizeof *world);
 }
 
@@ -127,9 +126,9 @@ void communicator_find_members(struct communicator *record)
     int *const world = ranks + record->processes;
     for (int i = 0; i < record->processes; i++)
         ranks[i] = i;
-    translate(record->group[0], record->size, ranks, world);
+    translate_ranks(record->group[0], record->size, ranks, world);
     if (record->is_inter)
-        translate(record->group[1], record->peers, ranks, world + record->size);
+        translate_ranks(record->group[1], record->peers, ranks, world + record->size);
     format_members(record, world, record->processes);
     free(ranks);
 }

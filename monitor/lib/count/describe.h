@@ -3,9 +3,7 @@
  */
 #pragma once
 
-#include <mpi.h>
-#include <stdbool.h>
-#include <stdint.h>
+#include "monitor/lib/count/world_ranks.h"
 
 struct communicator {
     uint64_t identity;
@@ -28,11 +26,15 @@ struct communicator {
     MPI_Group group[2]; /* this rank's group, then the remote group or MPI_GROUP_NULL */
     int neighbours;     /* blocks that neighborhood collectives send */
     uint64_t absent;    /* bit per neighbour: beyond the edge of a grid, so nothing is sent there */
+    struct world_ranks world; /* learned at the first message, if peers are counted */
 };
 
 /* Make and free the group of MPI_COMM_WORLD, which the other functions need. */
 void describe_start(void);
 void describe_end(void);
+
+/* Translates ranks in a group to those in MPI_COMM_WORLD; MPI_UNDEFINED for other jobs. */
+void translate_ranks(MPI_Group group, int count, const int ranks[], int world[]);
 
 /* Returns sizes, rank and neighbours. */
 struct communicator describe_shape(MPI_Comm comm);

@@ -63,11 +63,13 @@ static void end_taken(const struct followed_call *call, int i, uint64_t share, u
     int cancelled = 0;
     if (__atomic_load_n(&something_was_cancelled, __ATOMIC_RELAXED))
         PMPI_Test_cancelled(status, &cancelled);
+    const int64_t bytes = operation->receives && !cancelled ? bytes_received(status) : 0;
     if (cancelled)
         call_completed(&call->mpi, operation, share);
     else
-        operation_completed(operation, &call->mpi, share, end_ticks,
-                            operation->receives ? bytes_received(status) : 0);
+        operation_completed(operation, &call->mpi, share, end_ticks, bytes);
+    if (operation->receives && !cancelled && are_peers_counted())
+        operation_received(operation, status->MPI_SOURCE, bytes, share);
 }
 
 /* Returns the time of leaving the call: with one request there is no work after its return. */

@@ -26,6 +26,7 @@ extern _Thread_local struct inside {
     uint64_t left_ticks;      /* when the last outermost call was left */
     uint64_t computing_ticks; /* the computing clock at the entry of the last outermost call */
     uint32_t depth;           /* calls in progress */
+    uint32_t epoch;           /* of the latest snapshot when it called MPI, see snapshot.h */
     /* Since the last call of another kind: time in file calls, and the computing clock at the
        first. */
     uint64_t file_ticks, file_computing_ticks;

@@ -6,6 +6,7 @@
 
 #include "monitor/lib/count/late.h"
 #include "monitor/lib/count/names.h"
+#include "monitor/lib/count/peers.h"
 
 #include <stdbool.h>
 
@@ -60,6 +61,26 @@ extern const struct operation_traits {
     const char *name; /* of the MPI function, "other MPI" or "libmpirtmon" */
     enum operation_class class;
 } operation_traits[OPERATIONS];
+
+static inline enum peer_way operation_way(enum operation_kind kind)
+{
+    switch (kind) {
+    case OPERATION_Put:
+    case OPERATION_Rput:
+    case OPERATION_Accumulate:
+    case OPERATION_Raccumulate:
+        return PEER_PUTS;
+    case OPERATION_Get:
+    case OPERATION_Rget:
+    case OPERATION_Get_accumulate:
+    case OPERATION_Rget_accumulate:
+    case OPERATION_Fetch_and_op:
+    case OPERATION_Compare_and_swap:
+        return PEER_GETS;
+    default:
+        return PEER_SENDS;
+    }
+}
 
 static inline enum late_wait operation_wait(enum operation_kind kind)
 {

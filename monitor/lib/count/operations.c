@@ -54,19 +54,75 @@ static void begin_in(struct snapshot *snapshot, struct operation *operation, str
         span->first = ticks_now();
 }
 
+/* Returns the peer of a rank of this communicator. Needs the lock, which it gives up while it asks
+   MPI. */
+static int32_t peer_of(int communicator, int rank)
+{
+    int32_t peer = PEER_OTHER;
+    if (communicator != NO_COMMUNICATOR)
+        peer = world_ranks_find(&communicators[communicator].world, rank);
+    if (peer == PEER_UNKNOWN) {
+        monitor_unlock();
+        peer = world_ranks_ask(communicator, rank);
+        monitor_lock();
+    }
+    return peer;
+}
+
+/* Adds amounts to the peer to which an operation sends. Needs the lock. */
+static void add_sent(const struct operation *operation, const struct peer_amounts *amounts)
+{
+    snapshots_add_peer(operation->epoch, operation->peer,
+                       operation_way((enum operation_kind)operation->kind), amounts);
+}
+
+/* Counts time inside MPI of an operation that only sends. Needs the lock. */
+static void add_sent_ticks(const struct operation *operation, uint64_t ticks)
+{
+    if (!operation->receives)
+        add_sent(operation, &(struct peer_amounts){.ticks = ticks});
+}
+
+void operation_received(const struct operation *operation, int source, int64_t bytes,
+                        uint64_t share)
+{
+    const struct peer_amounts amounts = {
+        .messages = 1, .bytes = bytes, .ticks = operation->inside_ticks + share};
+    monitor_lock();
+    const int32_t peer = peer_of(operation->communicator, source);
+    if (peer != PEER_NONE)
+        snapshots_add_peer(operation->epoch, peer, PEER_RECEIVES, &amounts);
+    else if (operation->peer != PEER_NONE)
+        add_sent(operation, &(struct peer_amounts){.ticks = amounts.ticks});
+    monitor_unlock();
+}
+
+static inline void count_thread(void)
+{
+    if (__builtin_expect(monitor_lock_needed, 0) && inside.epoch != latest_epoch)
+        snapshots_count_thread();
+}
+
 /* Begins an operation and releases the lock, which the caller holds. Reads the clock last.
    called_ticks is the time of the program's call; 0: just before. */
 static inline void begin(struct operation *operation, enum operation_kind kind, int communicator,
                          struct sent sent, bool receives, uint64_t called_ticks)
 {
+    const int32_t peer = is_message(sent) && are_peers_counted()
+                             ? peer_of(communicator, destination_of(sent))
+                             : PEER_NONE;
     *operation = (struct operation){.epoch = latest_epoch,
                                     .communicator = (int16_t)communicator,
                                     .kind = (uint8_t)kind,
                                     .receives = receives,
                                     .site = site_now(kind),
-                                    .size = is_message(sent) ? sent.bytes : sent.size};
+                                    .size = is_message(sent) ? sent.bytes : sent.size,
+                                    .peer = peer};
+    if (__builtin_expect(peer != PEER_NONE, 0))
+        add_sent(operation, &(struct peer_amounts){.messages = 1, .bytes = sent.bytes});
     for (int i = 0; i < active_count; i++)
         begin_in(active[i], operation, sent);
+    count_thread();
     monitor_unlock();
     operation->start_ticks = ticks_now();
     const uint64_t entry_ticks =
@@ -238,6 +294,8 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
         }
     if (operation->part != LATE_NOT_COMPARED)
         keep_times(operation, ticks, exit_ticks);
+    if (__builtin_expect(operation->peer != PEER_NONE, 0))
+        add_sent_ticks(operation, ticks);
     monitor_unlock();
     if (operation->is_outermost)
         inside_follow_files(is_of_file(operation), ticks);
@@ -299,6 +357,7 @@ void call_completes(const struct mpi_call *call)
             if (call->kind != OPERATION_Startall)
                 snapshot_count_site(active[i], call->kind, 0);
         }
+    count_thread();
     monitor_unlock();
     inside.given_ticks = 0;
 }
@@ -311,6 +370,7 @@ void call_left(const struct mpi_call *call, int communicator, uint64_t exit_tick
     for (int i = 0; i < active_count; i++)
         if (active[i]->epoch <= call->epoch)
             snapshot_count_calls(active[i], call->kind, communicator, 1, 0)->idle += call->is_idle;
+    count_thread();
     const uint64_t counted_ticks =
         exit_ticks != 0 ? exit_ticks + inside_own.before_exit : ticks_now();
     const uint64_t ticks = call_ticks(call, counted_ticks - inside_own.before_exit);
@@ -371,6 +431,8 @@ void call_completed_locked(const struct mpi_call *call, const struct operation *
     }
     if (is_of_file(operation))
         inside_follow_files(true, ticks);
+    if (__builtin_expect(operation->peer != PEER_NONE, 0))
+        add_sent_ticks(operation, ticks);
 }
 
 void call_completed(const struct mpi_call *call, const struct operation *operation, uint64_t ticks)

@@ -35,7 +35,7 @@ struct plan {
     enum operation_kind kind;
     int communicator; /* its number */
     struct sent sent;
-    bool receives; /* for messages: the status at the end has the bytes */
+    bool receives; /* for messages: the status at the end has the bytes and the source */
 };
 
 /* An operation in flight. */
@@ -57,6 +57,7 @@ struct operation {
     uint64_t inside_ticks; /* in the call that started it */
     uint64_t computing_ticks;    /* the computing clock in that call, see inside.h */
     const struct inside *thread; /* the thread of that clock */
+    int32_t peer;                /* to which it sends, or PEER_NONE; set if peers are counted */
 };
 
 _Static_assert(OPERATIONS < UINT8_MAX, "a kind of operation fits into an operation");
@@ -92,6 +93,12 @@ void operation_left(struct operation *operation, uint64_t exit_ticks);
 /* Counts an operation that ended in its own call by its size, or by its received bytes if they
    are more. Call it after operation_left. Takes the lock. */
 void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes);
+
+/* Counts the message of `bytes` that an operation received from `source`, a rank of its
+   communicator, and its time inside MPI; `share` is its part of the call that completed it. Call it
+   if peers are counted, after operation_left or operation_completed. Takes the lock. */
+void operation_received(const struct operation *operation, int source, int64_t bytes,
+                        uint64_t share);
 
 static inline struct sized_kind sized_kind_of(const struct operation *operation)
 {

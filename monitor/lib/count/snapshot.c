@@ -54,6 +54,21 @@ void snapshots_add_sizes(const struct sized_kind *which, const struct size_amoun
             active[i]->cases[MPIX_MONITOR_WARNING_UNSIZED] += amounts->completed;
 }
 
+void snapshots_count_thread(void)
+{
+    for (int i = 0; i < active_count; i++)
+        active[i]->threads += active[i]->epoch > inside.epoch;
+    inside.epoch = latest_epoch;
+}
+
+void snapshots_add_peer(uint32_t epoch, int32_t peer, enum peer_way way,
+                        const struct peer_amounts *amounts)
+{
+    for (int i = 0; i < active_count; i++)
+        if (active[i]->peers.peers != NULL && active[i]->epoch <= epoch)
+            peer_table_add(&active[i]->peers, peer, way, amounts);
+}
+
 bool snapshots_count_timeouts(void)
 {
     for (int i = 0; i < active_count; i++)
@@ -94,6 +109,7 @@ static void free_memory(struct snapshot *snapshot)
     free(snapshot->sizes.counts);
     free(snapshot->destinations.entries);
     free(snapshot->sites);
+    peer_table_free(&snapshot->peers);
     free(snapshot->communicators);
     free(snapshot);
 }
@@ -116,7 +132,8 @@ struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file)
     if (handle->profile && handle->site)
         snapshot->sites = calloc(SITES_MAX, sizeof *snapshot->sites);
     if (snapshot->communicators == NULL || (handle->profile && handle->site && !snapshot->sites) ||
-        (handle->profile && handle->sizes && !make_tables(snapshot))) {
+        (handle->profile && handle->sizes && !make_tables(snapshot)) ||
+        (handle->profile && handle->peers && !peer_table_make(&snapshot->peers))) {
         free_memory(snapshot);
         return NULL;
     }

@@ -86,6 +86,8 @@ struct snapshot {
     struct size_table sizes;                   /* empty if sizes aren't asked for */
     struct destination_table destinations;     /* empty if sizes aren't asked for */
     struct site_count *sites;                  /* by number; NULL if sites aren't asked for */
+    struct peer_table peers;                   /* empty if peers aren't asked for */
+    int threads;                               /* that called MPI, at MPI_THREAD_MULTIPLE */
     warning_cases cases;
 
     uint64_t end_ticks; /* set at the end */
@@ -134,6 +136,14 @@ static inline void snapshot_count_site(struct snapshot *snapshot, enum operation
     if (ticks > site->max_ticks)
         site->max_ticks = ticks;
 }
+
+/* Counts the thread in the snapshots that have started since its last call. Needs the lock. */
+void snapshots_count_thread(void);
+
+/* Adds amounts of a peer, which is not PEER_NONE, to the snapshots that have counted the
+   operation's beginning. Needs the lock. */
+void snapshots_add_peer(uint32_t epoch, int32_t peer, enum peer_way way,
+                        const struct peer_amounts *amounts);
 
 /* Adds amounts of such operations to the snapshots in which they count. Needs the lock. */
 void snapshots_add_sizes(const struct sized_kind *which, const struct size_amounts *amounts);

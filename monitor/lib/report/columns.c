@@ -1,6 +1,7 @@
 #include "monitor/lib/report/columns.h"
 
-#include "monitor/lib/mpirtmon.h"
+#include <math.h>
+#include <string.h>
 
 #define REPORT_COLUMNS(COLUMN)                                                                     \
     COLUMN(kind, BC_KEY, 0, KEPT)                                                                  \
@@ -40,6 +41,11 @@
     COLUMN(least_waited_s, BC_INFO, 9, LEAST)                                                      \
     COLUMN(in_waits_s, BC_INFO, 9, SUMMED)                                                         \
     COLUMN(waited_files_s, BC_INFO, 9, SUMMED)                                                     \
+    COLUMN(parallel_eff_pct, BC_MORE, 3, KEPT)                                                     \
+    COLUMN(load_balance_pct, BC_MORE, 3, KEPT)                                                     \
+    COLUMN(communication_eff_pct, BC_MORE, 3, KEPT)                                                \
+    COLUMN(serialisation_eff_pct, BC_MORE, 3, KEPT)                                                \
+    COLUMN(transfer_eff_pct, BC_MORE, 3, KEPT)                                                     \
     DETAIL_COLUMNS(COLUMN)
 
 /* Of the flags site, peers and depth. */
@@ -64,3 +70,19 @@ const struct bc_table monitor_report_table_without_details = {
     .columns = report_columns,
     .count = sizeof report_columns / sizeof *report_columns - (0 DETAIL_COLUMNS(ONE)),
 };
+
+void columns_set_na(MPIX_Monitor_row *row)
+{
+    for (size_t i = 0; i < monitor_report_table.count; i++) {
+        const struct bc_column *const column = &monitor_report_table.columns[i];
+        void *const cell = (char *)row + column->at;
+        if (column->cell == BC_CELL_INT)
+            *(int *)cell = MPIX_MONITOR_NA;
+        else if (column->cell == BC_CELL_INTEGER)
+            *(int64_t *)cell = MPIX_MONITOR_NA;
+        else if (column->cell == BC_CELL_REAL)
+            *(double *)cell = NAN;
+        else
+            strcpy(cell, "NA");
+    }
+}

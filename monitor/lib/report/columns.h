@@ -2,6 +2,7 @@
 #pragma once
 
 #include "common/result/output.h"
+#include "monitor/lib/mpirtmon.h"
 
 extern const struct bc_table monitor_report_table;
 
@@ -16,6 +17,9 @@ enum monitor_merge {
     LEAST,
     GREATEST_OF_RANK /* with its rank, in the next column: the lowest rank of equal values */
 };
+
+/* Sets all cells of a row to NA, texts to "NA". */
+void columns_set_na(MPIX_Monitor_row *row);
 
 /* By column of monitor_report_table. */
 extern const enum monitor_merge monitor_report_merges[];

@@ -2,6 +2,7 @@
 
 #include "common/mpi/mpi_check.h"
 #include "monitor/lib/report/columns.h"
+#include "monitor/lib/report/efficiency.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -76,24 +77,30 @@ static bool merge_rows(struct rows *rows, const struct rows *more)
     return true;
 }
 
-/* The sender first sends its struct rows, whose pointer means nothing to the receiver. The receiver
-   answers whether it has room. If so, and if there are rows, they follow. */
+/* The sender first sends its struct rows, whose pointers mean nothing to the receiver. The receiver
+   answers whether it has room. If so, the rows and pairs follow, if there are any. */
 enum tag { TAG_HEAD, TAG_ROOM, TAG_ROWS, TAG_TOTAL };
+
+/* Sends or receives `count` elements of `size` bytes. */
+static void move(void *elements, int count, size_t size, bool sends, int partner, MPI_Comm comm)
+{
+    if (count == 0)
+        return;
+    /* The count of the message is the number of elements, which fits an int. */
+    MPI_Datatype type;
+    BC_MPI(PMPI_Type_contiguous((int)size, MPI_BYTE, &type));
+    BC_MPI(PMPI_Type_commit(&type));
+    if (sends)
+        BC_MPI(PMPI_Send(elements, count, type, partner, TAG_ROWS, comm));
+    else
+        BC_MPI(PMPI_Recv(elements, count, type, partner, TAG_ROWS, comm, MPI_STATUS_IGNORE));
+    BC_MPI(PMPI_Type_free(&type));
+}
 
 static void move_rows(const struct rows *rows, bool sends, int partner, MPI_Comm comm)
 {
-    if (rows->count == 0)
-        return;
-    /* The count of the message is the number of rows, which fits an int. */
-    MPI_Datatype type;
-    BC_MPI(PMPI_Type_contiguous(sizeof *rows->rows, MPI_BYTE, &type));
-    BC_MPI(PMPI_Type_commit(&type));
-    if (sends)
-        BC_MPI(PMPI_Send(rows->rows, rows->count, type, partner, TAG_ROWS, comm));
-    else
-        BC_MPI(
-            PMPI_Recv(rows->rows, rows->count, type, partner, TAG_ROWS, comm, MPI_STATUS_IGNORE));
-    BC_MPI(PMPI_Type_free(&type));
+    move(rows->rows, rows->count, sizeof *rows->rows, sends, partner, comm);
+    move(rows->pairs.list, rows->pairs.count, sizeof *rows->pairs.list, sends, partner, comm);
 }
 
 static void send_rows(const struct rows *rows, int to, MPI_Comm comm)
@@ -109,12 +116,15 @@ static void send_rows(const struct rows *rows, int to, MPI_Comm comm)
 static void receive_rows(struct rows *rows, int from, MPI_Comm comm)
 {
     BC_MPI(PMPI_Recv(rows, sizeof *rows, MPI_BYTE, from, TAG_HEAD, comm, MPI_STATUS_IGNORE));
+    struct pairs *const pairs = &rows->pairs;
     rows->rows = rows->count > 0 ? malloc((size_t)rows->count * sizeof *rows->rows) : NULL;
-    const int has_room = rows->count == 0 || rows->rows != NULL;
+    pairs->list = pairs->count > 0 ? malloc((size_t)pairs->count * sizeof *pairs->list) : NULL;
+    const int has_room =
+        (rows->count == 0 || rows->rows != NULL) && (pairs->count == 0 || pairs->list != NULL);
     BC_MPI(PMPI_Send(&has_room, 1, MPI_INT, from, TAG_ROOM, comm));
     if (!has_room) {
         rows->incomplete = true;
-        rows->count = 0;
+        rows->count = pairs->count = 0;
     }
     move_rows(rows, false, from, comm);
 }
@@ -127,7 +137,9 @@ static void add_rows_of(int from, struct rows *sum, MPI_Comm comm)
     sum->languages |= more.languages;
     for (int code = 0; code < WARNING_CODES; code++)
         sum->cases[code] += more.cases[code];
-    sum->incomplete = sum->incomplete || more.incomplete || !merge_rows(sum, &more);
+    efficiency_add_times(&sum->outside, &more.outside);
+    sum->incomplete = sum->incomplete || more.incomplete || !merge_rows(sum, &more) ||
+                      !pairs_merge(&sum->pairs, &more.pairs);
     rows_free(&more);
 }
 
@@ -185,7 +197,8 @@ bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm)
     struct rows sum = *rows;
     sum.rows = NULL;
     sum.count = 0;
-    sum.incomplete = !rows_append(&sum, rows) || rows->incomplete;
+    sum.incomplete =
+        !pairs_copy(&rows->pairs, &sum.pairs) || !rows_append(&sum, rows) || rows->incomplete;
     for (int i = 0; i < sum.count; i++)
         sum.rows[i].row.rank = MPIX_MONITOR_NA;
     rows_sort(&sum, rows_compare_identities);
@@ -209,6 +222,7 @@ bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm)
         return rank != 0;
     }
     rows_sort(&sum, rows_compare_in_report);
+    efficiency_set(&sum, ranks);
     scale_frequencies(&sum, 1.0 / sum.seconds);
     rows_free(rows);
     *rows = sum;
@@ -220,7 +234,9 @@ bool rows_fetch(struct rows *rows, int from, MPI_Comm comm)
     int rank;
     BC_MPI(PMPI_Comm_rank(comm, &rank));
     if (rank != 0) {
-        send_rows(rows, 0, comm);
+        struct rows without_pairs = *rows;
+        without_pairs.pairs = (struct pairs){0};
+        send_rows(&without_pairs, 0, comm);
         return true;
     }
     receive_rows(rows, from, comm);

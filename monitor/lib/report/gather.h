@@ -8,10 +8,10 @@
 /*
  * Merges the rows of all ranks of `comm` on its rank 0, along a binomial tree, so a rank receives
  * the rows of at most log2(P) subtrees. columns.c has the merge of each column. The name of a
- * communicator is that of its lowest rank; different members become "NA". With `totals`, each
- * rank's total time inside MPI is a row of its own on rank 0. On other ranks `rows` stays as it
- * was. Collective over `comm`, on which nobody else may send. False on rank 0 if any rank lacked
- * memory: then only `incomplete` changes.
+ * communicator is that of its lowest rank; different members become "NA". Pairs of ranks travel
+ * with the rows. With `totals`, each rank's total time inside MPI is a row of its own on rank 0. On
+ * other ranks `rows` stays as it was. Collective over `comm`, on which nobody else may send. False
+ * on rank 0 if any rank lacked memory: then only `incomplete` changes.
  */
 bool rows_gather(struct rows *rows, bool totals, MPI_Comm comm);
 

@@ -10,6 +10,7 @@
 #include "monitor/lib/flags.h"
 #include "monitor/lib/report/columns.h"
 #include "monitor/lib/report/common_clock.h"
+#include "monitor/lib/report/efficiency.h"
 #include "monitor/lib/report/gather.h"
 #include "monitor/lib/report/tool_before.h"
 #include "monitor/lib/report/unknown_layer.h"
@@ -23,20 +24,31 @@
 
 /* ---- rows ------------------------------------------------------------------------------------ */
 
+static void write_row(struct bc_output *output, MPIX_Monitor_row row)
+{
+    for (size_t k = 0; k < monitor_report_table.count; k++) {
+        const struct bc_column *const column = &monitor_report_table.columns[k];
+        void *const at = (char *)&row + column->at;
+        if (column->cell == BC_CELL_INT && *(int *)at == MPIX_MONITOR_NA)
+            *(int *)at = BC_NO_INT;
+        if (column->cell == BC_CELL_INTEGER && *(int64_t *)at == MPIX_MONITOR_NA)
+            *(int64_t *)at = BC_NO_INTEGER;
+    }
+    bc_output_row(output, &row);
+}
+
 static void write_rows(struct bc_output *output, const struct rows *rows)
 {
-    for (int i = 0; i < rows->count; i++) {
-        MPIX_Monitor_row row = rows->rows[i].row;
-        for (size_t k = 0; k < monitor_report_table.count; k++) {
-            const struct bc_column *const column = &monitor_report_table.columns[k];
-            void *const at = (char *)&row + column->at;
-            if (column->cell == BC_CELL_INT && *(int *)at == MPIX_MONITOR_NA)
-                *(int *)at = BC_NO_INT;
-            if (column->cell == BC_CELL_INTEGER && *(int64_t *)at == MPIX_MONITOR_NA)
-                *(int64_t *)at = BC_NO_INTEGER;
-        }
-        bc_output_row(output, &row);
-    }
+    for (int i = 0; i < rows->count; i++)
+        write_row(output, rows->rows[i].row);
+}
+
+static void write_pairs(struct bc_output *output, const struct pairs *pairs)
+{
+    MPIX_Monitor_row row;
+    int place = 0;
+    while (pairs_next_row(pairs, &place, &row))
+        write_row(output, row);
 }
 
 /* ---- warnings -------------------------------------------------------------------------------- */
@@ -187,6 +199,8 @@ static void write_request(struct bc_output *output, const struct snapshot *snaps
     else
         bc_output_meta(output, "timeout_us", "none");
     bc_output_meta(output, "per_rank", "%s", asked->per_rank ? "yes" : "no");
+    if (asked->profile && asked->peers)
+        bc_output_meta(output, "peers_missed_bytes", "%lld", (long long)rows->pairs.missed);
     if (rows->clock_comparisons > 0)
         bc_output_meta(output, "common_clock_error_ns", "%.1f", rows->clock_error_ns);
 }
@@ -317,6 +331,7 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, struct 
     struct rows own = {0};
     struct bc_output *output = NULL;
     find_late(rows, snapshot, job, comm);
+    efficiency_set_times(rows, snapshot);
     bool good = !root || !per_rank || rows_append(&own, rows);
     /* If each rank has rows of its own, its total is among them. */
     good = rows_gather(rows, !per_rank, comm) && good;
@@ -326,6 +341,7 @@ static int write_all(const struct snapshot *snapshot, struct rows *rows, struct 
     if (good && root) {
         write_head(output, snapshot, rows, job);
         write_rows(output, rows);
+        write_pairs(output, &rows->pairs);
     }
     if (good && per_rank)
         good = write_each_rank(output, root ? &own : rows, rows, job, comm);

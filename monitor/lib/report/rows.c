@@ -101,21 +101,6 @@ static void write_name(char *text, size_t size, const struct communicator *commu
         (void)snprintf(text, size, "%s", communicator->name);
 }
 
-static void set_na(MPIX_Monitor_row *row)
-{
-    for (size_t i = 0; i < monitor_report_table.count; i++) {
-        const struct bc_column *const column = &monitor_report_table.columns[i];
-        void *const cell = (char *)row + column->at;
-        if (column->cell == BC_CELL_INT)
-            *(int *)cell = MPIX_MONITOR_NA;
-        else if (column->cell == BC_CELL_INTEGER)
-            *(int64_t *)cell = MPIX_MONITOR_NA;
-        else if (column->cell == BC_CELL_REAL)
-            *(double *)cell = NAN;
-    }
-    (void)snprintf(row->site, sizeof row->site, "NA");
-}
-
 /* Adds a row with its keys, all other values NA. Returns NULL if memory runs out. */
 static MPIX_Monitor_row *add_row(struct source *source, enum row_kind kind,
                                  const struct communicator *communicator, int operation,
@@ -138,7 +123,7 @@ static MPIX_Monitor_row *add_row(struct source *source, enum row_kind kind,
     keyed->order = communicator->order;
     keyed->identity = communicator->identity;
     MPIX_Monitor_row *const row = &keyed->row;
-    set_na(row);
+    columns_set_na(row);
     (void)snprintf(row->kind, sizeof row->kind, "%s", kind_names[kind]);
     write_name(row->comm, sizeof row->comm, communicator);
     (void)snprintf(row->members, sizeof row->members, "%s", communicator->members);
@@ -448,8 +433,11 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
         add_sites(&source);
     if (snapshot->asked.calls)
         add_total(&source);
+    if (!pairs_of_table(&snapshot->peers, source.rank, source.tick_s, &rows->pairs))
+        rows->incomplete = true;
     if (rows->incomplete) {
         free(rows->rows);
+        pairs_free(&rows->pairs);
         rows->rows = NULL;
         rows->count = 0;
         return false;
@@ -461,6 +449,7 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
 void rows_free(struct rows *rows)
 {
     free(rows->rows);
+    pairs_free(&rows->pairs);
     *rows = (struct rows){0};
 }
 

@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "monitor/lib/count/snapshot.h"
+#include "monitor/lib/report/pairs.h"
 
 /* In the order of reports. */
 enum row_kind {
@@ -32,6 +32,15 @@ struct keyed_row {
     MPIX_Monitor_row row;
 };
 
+/* Times of ranks outside MPI, the basis of efficiencies, see efficiency.h. */
+struct times_outside {
+    int ranks;                /* whose times these are */
+    double useful_s;          /* sum over ranks of their useful computation */
+    double longest_s;         /* of a rank */
+    double longest_ideal_s;   /* with its waiting for late ranks */
+    double longest_unknown_s; /* of a rank, in calls whose waiting isn't known */
+};
+
 /* Rows of one snapshot, sorted by kind, communicator (order, name, members, identity),
    operation. */
 struct rows {
@@ -46,6 +55,8 @@ struct rows {
     int clock_comparisons;
     double clock_error_ns;
     int64_t unknown_rooted;
+    struct times_outside outside;
+    struct pairs pairs; /* rows of kind peer */
 };
 
 /* Makes the rows that the handle of an ended snapshot asks for. MPI must be initialised. Returns

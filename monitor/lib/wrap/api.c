@@ -216,9 +216,14 @@ INTERPOSED int MPIX_Get_monitor(const MPIX_Monitor_request *request, MPIX_Monito
     const struct place *place;
     const int error = lock_ended(request, rows, capacity, count, &place);
     if (error == MPIX_MONITOR_SUCCESS) {
+        MPIX_Monitor_row row;
+        int pair = 0;
         *count = place->rows.count;
         for (int i = 0; i < place->rows.count && i < capacity; i++)
             rows[i] = place->rows.rows[i].row;
+        for (; pairs_next_row(&place->rows.pairs, &pair, &row); ++*count)
+            if (*count < capacity)
+                rows[*count] = row;
     }
     (void)pthread_mutex_unlock(&places_lock);
     return error;
