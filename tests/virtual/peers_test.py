@@ -10,7 +10,8 @@ LATE_US = 5000
 LATENCY_US = 10
 ROUNDS = 4   # of persistent messages and of puts
 SHOWN = 64   # peers of a rank
-MACHINE = {"MODEL_LATENCY_US": LATENCY_US, "MODEL_POST_US": 0.1, "MODEL_SYNC_US": 0.1, "MODEL_BARRIER_US": 5}
+MACHINE = {"MODEL_LATENCY_US": LATENCY_US, "MODEL_POST_US": 0.1, "MODEL_SYNC_US": 0.1, "MODEL_BARRIER_US": 5,
+           "MODEL_DATA": 1}  # also in the large messages of the report
 
 
 def planted(shape, ranks):
@@ -62,9 +63,13 @@ class Peers(virtual.Test):
         return {(row["operation"], int(row["rank"]), rank_of(row["peer"])): (row["calls"], row["bytes"])
                 for row in report.ranks if row["kind"] == "peer"}
 
+    def check_equal(self, found, truth):
+        wrong = [(key, found.get(key), truth.get(key)) for key in {*found, *truth} if found.get(key) != truth.get(key)]
+        self.assertEqual(wrong[:10], [], "{} of {} pairs".format(len(wrong), len(truth)))
+
     def check_all_shown(self, shape, ranks):
         report = self.report(shape, ranks)
-        self.assertEqual(self.found(report), planted(shape, ranks), (shape, ranks))
+        self.check_equal(self.found(report), planted(shape, ranks))
         self.assertEqual(report.head["peers_missed_bytes"], "0")
         self.check_times(report, ranks)
 
@@ -79,7 +84,7 @@ class Peers(virtual.Test):
                 self.assertLess(row["in_calls_s"], (LATE_US + 100 * ranks * LATENCY_US) * 1e-6)
 
     def test_every_pair(self):
-        for ranks in virtual.by_tier(plain=(2, 3), run=(2, 5), all=(2, 3, 8, 17, 33, 64)):
+        for ranks in virtual.by_tier(plain=(2, 3), run=(2, 5), all=(2, 3, 17, 64)):
             for shape in ("uniform", "skewed"):
                 with self.subTest(shape, ranks=ranks):
                     self.check_all_shown(shape, ranks)
@@ -98,7 +103,7 @@ class Peers(virtual.Test):
         found = self.found(self.report("uniform", ranks))
         for rank in range(ranks):
             shown = {key: of for key, of in found.items() if key[1] == rank and key[2] is not None}
-            self.assertEqual(shown, {key: truth[key] for key in shown})
+            self.check_equal(shown, {key: truth.get(key) for key in shown})
             self.assertEqual(len({peer for _, _, peer in shown}), SHOWN)
             for way in ("sends", "receives"):
                 rest = [sum(of[i] for key, of in truth.items() if key[:2] == (way, rank) and key not in shown)

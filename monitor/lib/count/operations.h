@@ -51,13 +51,13 @@ struct operation {
     uint8_t part;          /* for blocking collectives: enum late_part */
     uint16_t site;         /* number of the call site that started it, see sites.h */
     uint32_t before_ticks; /* blocking collectives: from the program's call to the start */
+    int32_t peer;          /* to which it sends, or PEER_NONE; set if peers are counted */
     uint64_t posted_ticks; /* when the call that started it returned; 0 if it was complete by then,
                               or receives: a receive has a status, so it shares no request */
     int64_t size;          /* in bytes; for a receive known at its end */
     uint64_t inside_ticks; /* in the call that started it */
     uint64_t computing_ticks;    /* the computing clock in that call, see inside.h */
     const struct inside *thread; /* the thread of that clock */
-    int32_t peer;                /* to which it sends, or PEER_NONE; set if peers are counted */
 };
 
 _Static_assert(OPERATIONS < UINT8_MAX, "a kind of operation fits into an operation");

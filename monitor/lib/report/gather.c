@@ -79,10 +79,11 @@ static bool merge_rows(struct rows *rows, const struct rows *more)
 
 /* The sender first sends its struct rows, whose pointers mean nothing to the receiver. The receiver
    answers whether it has room. If so, the rows and pairs follow, if there are any. */
-enum tag { TAG_HEAD, TAG_ROOM, TAG_ROWS, TAG_TOTAL };
+enum tag { TAG_HEAD, TAG_ROOM, TAG_ROWS, TAG_PAIRS, TAG_TOTAL };
 
 /* Sends or receives `count` elements of `size` bytes. */
-static void move(void *elements, int count, size_t size, bool sends, int partner, MPI_Comm comm)
+static void move(void *elements, int count, size_t size, enum tag tag, bool sends, int partner,
+                 MPI_Comm comm)
 {
     if (count == 0)
         return;
@@ -91,16 +92,17 @@ static void move(void *elements, int count, size_t size, bool sends, int partner
     BC_MPI(PMPI_Type_contiguous((int)size, MPI_BYTE, &type));
     BC_MPI(PMPI_Type_commit(&type));
     if (sends)
-        BC_MPI(PMPI_Send(elements, count, type, partner, TAG_ROWS, comm));
+        BC_MPI(PMPI_Send(elements, count, type, partner, (int)tag, comm));
     else
-        BC_MPI(PMPI_Recv(elements, count, type, partner, TAG_ROWS, comm, MPI_STATUS_IGNORE));
+        BC_MPI(PMPI_Recv(elements, count, type, partner, (int)tag, comm, MPI_STATUS_IGNORE));
     BC_MPI(PMPI_Type_free(&type));
 }
 
 static void move_rows(const struct rows *rows, bool sends, int partner, MPI_Comm comm)
 {
-    move(rows->rows, rows->count, sizeof *rows->rows, sends, partner, comm);
-    move(rows->pairs.list, rows->pairs.count, sizeof *rows->pairs.list, sends, partner, comm);
+    move(rows->rows, rows->count, sizeof *rows->rows, TAG_ROWS, sends, partner, comm);
+    move(rows->pairs.list, rows->pairs.count, sizeof *rows->pairs.list, TAG_PAIRS, sends, partner,
+         comm);
 }
 
 static void send_rows(const struct rows *rows, int to, MPI_Comm comm)
