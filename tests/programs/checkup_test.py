@@ -237,6 +237,13 @@ class System(CheckupCase):
         self.assertIn("interface.eth9.driver\tvmxnet3\t", done.stdout)
 
     @needs_namespaces("--mount")
+    @each("folder, statuses", [("/sys", [0]), ("/proc/sys", [0]), ("/proc", [0, 1, 3])])
+    def test_unreadable_system(self, folder, statuses):
+        """It may keep a library from starting, which is reported as such."""
+        self.assertIn(self.checkup(FACTS_ONLY, before=self.in_mounts(f"mount -t tmpfs tmpfs {folder}")), statuses)
+        self.assertLessEqual(set(self.findings), set() if statuses == [0] else {"Start"})
+
+    @needs_namespaces("--mount")
     @each("commands, expected", [
         ([], "no GPU"),
         (["mkdir -p device/0000:41:00.0 drm/renderD128 drm/card0", "echo 0x1002 > device/0000:41:00.0/vendor",
@@ -542,6 +549,14 @@ class Start(CheckupCase):
         self.assertEqual(0, self.checkup(FACTS_ONLY, self.installation(form.format(own))))
         self.assertEqual(1, self.checkup(FACTS_ONLY, self.installation(form.format("1.2.3"))))
         self.assert_only("Start", f"^the launcher is of {name} 1.2.3, the library of {own}$", "warning")
+
+    def test_other_library(self):
+        """Ranks load another library than the build's."""
+        other, text = (("mpich", "MPICH Version: 9.9.9, not really") if self.launcher.is_openmpi else
+                       ("open_mpi", "Open MPI v9.9.9, not really"))
+        self.assertEqual(1, self.checkup(FACTS_ONLY, self.launcher_of_ranks(
+            "env", f"LD_PRELOAD={self.built(f'tests/programs/libother_{other}.so')}")))
+        self.assert_only("Start", f"^built with .*, runs with {text}", "warning")
 
     def test_unknown_launcher(self):
         self.assertEqual(0, self.checkup(FACTS_ONLY, self.launcher_of_ranks("setsid", "--fork", "--wait")))

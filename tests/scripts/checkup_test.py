@@ -1,6 +1,8 @@
 """The check-up's experiments on made-up machines, whose truth is known."""
 
+import os
 import random
+import re
 
 from case import Case, each
 from commcost.checkup import checks, experiments, findings, networks, result_lines
@@ -169,6 +171,12 @@ class Checks(Case):
         rank = Rank(0, {"host": ["n1"], "shm_bytes": [str(size << 20)], "shm_free_bytes": [str(free << 20)]})
         self.assertEqual([f"/dev/shm of n1 {text}" for text in expected],
                          [finding.found for finding in checks.shared_memory("n1", [rank] * ranks, findings.WARNING)])
+
+    def test_room_of_programs(self):
+        """A program warns of a nearly full /dev/shm at the check-up's limit."""
+        with open(os.path.join(self.source, "common", "job", "limits.c"), encoding="utf-8") as stream:
+            (mib,) = re.findall(r"NEARLY_FULL_BYTES \(\(int64_t\)([0-9]+) << 20\)", stream.read())
+        self.assertEqual(int(mib) << 20, checks.SHM_LEAST)
 
     @each("more, status, remedies", [({}, findings.UNKNOWN, 0),
                                      ({"adapter.mlx5_0.state": ["4: ACTIVE"]}, findings.PROBLEM, 1)])
