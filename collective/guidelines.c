@@ -165,8 +165,8 @@ static void scatter_by_bcast(struct op_instance *o)
     }
 
 static const struct collective_guideline guidelines[] = {
-    {.alternative = "two calls, half the data", .alternative_kind = COLLECTIVE_HALVES},
-    {.alternative = "twice the data", .alternative_kind = COLLECTIVE_DOUBLE},
+    {.alternative = "two calls with half the data", .alternative_kind = COLLECTIVE_HALVES},
+    {.alternative = "one call with twice the data", .alternative_kind = COLLECTIVE_DOUBLE},
     CALL(allgather, allgather_by_gather, "MPI_Gather + MPI_Bcast"),
     CALL(allreduce, allreduce_by_reduce, "MPI_Reduce + MPI_Bcast"),
     CALL(allreduce, allreduce_by_reduce_scatter, "MPI_Reduce_scatter + MPI_Allgather",

@@ -129,7 +129,7 @@ KEYS = set("""
     run setting collective model form test_calls method local partitions elements direction pair msgsize pattern job_size
     npeers nmsgs nbytes cache_size ppn synchronisation transfer threads arrangement sync count blksize stride neighbours
     ranks dims call mode scope a b kind comm operation members rank host source about grain_us type op in_place root
-    memory buffers""".split())
+    memory buffers alternative""".split())
 LESS = set("overhead transfer_us latency_us sync_us ref_us blocking_us exposed_us added_ns time_us stop_us".split())
 MORE = set("overlap_pct rate_per_s out_mbs in_mbs".split())
 

@@ -135,7 +135,7 @@ class Plan(SuiteCase):
     def test_essentials(self):
         """Six launches of each, alternately, 110 s at most: with the build and the report, three minutes."""
         names = [f"overlap_{name}_sweep" for name in ("iallreduce", "ialltoall", "ibcast", "sendrecv")] + [
-            "msgrate", "pingpong", "halo", "collective", "mpi_overhead", "noise"]
+            "msgrate", "pingpong", "halo", "collective", "guidelines", "mpi_overhead", "noise"]
         listed = read_list("essentials")
         assert [entry.name for entry in listed] == names
         assert 6 * sum(entry.seconds for entry in listed) <= 110
@@ -817,7 +817,7 @@ class Budget(SuiteCase):
 
 
 class Quickstart(SuiteCase):
-    """quickstart.sh in a tree of its own, with a benchmark that pretends to be collective and nothing to build."""
+    """quickstart.sh in a tree of its own, with a benchmark that pretends to be collective, which two entries start, and nothing to build."""
 
     COLLECTIVE = r"""#!/bin/sh
 for output; do :; done
@@ -850,7 +850,7 @@ echo "# end: 1 row, exit 0"
         """Of the essentials, with their options; then the scorecard, where the page and the table are, and how to start
         one program, in any folder."""
         done = self.quickstart("--output=results")
-        assert "6 launches: 1 program, each launched 6 times" in done.stderr
+        assert "12 launches: 2 programs, each launched 6 times" in done.stderr
         assert len(self.suite_lines("options", "--essentials")) == 1
         *_, page, program = done.stdout.splitlines()
         assert page == "Page: results/report.html    Table: results/summary.tsv"
@@ -879,11 +879,11 @@ echo "# end: 1 row, exit 0"
         self.quickstart("--output=results")
         for option in ("--output=results", "--resume=results"):
             os.remove(self.top / "results/runs/3/collective.tsv")
-            assert "[3/6] run 3 of 6" in self.quickstart(option).stderr
+            assert "[5/12] run 3 of 6" in self.quickstart(option).stderr
         os.remove(self.top / "results/runs/4/collective.tsv")
         done = call(["sh", self.top / "run_scripts/run_suite.sh", "--resume=results"], cwd=self.top,
                     env=self.suite.environment)
-        assert (done.returncode, "[4/6] run 4 of 6" in done.stderr) == (0, True), done.stderr
+        assert (done.returncode, "[7/12] run 4 of 6" in done.stderr) == (0, True), done.stderr
 
     @each("name, status", [("TERM", 1), ("INT", 1), ("USR1", 3)])
     def test_interrupted(self, name, status):

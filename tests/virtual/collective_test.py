@@ -266,9 +266,9 @@ class Guidelines(virtual.Test):
         """The operations and sizes of the alternative's calls."""
         operation, size = row["operation"], row["size_bytes"]
         factors = {"ranks": ranks, "part": 1 / ranks}
-        if row["alternative"] == "two calls, half the data":
+        if row["alternative"] == "two calls with half the data":
             return 2 * [(operation, size / 2)]
-        if row["alternative"] == "twice the data":
+        if row["alternative"] == "one call with twice the data":
             return [(operation, 2 * size)]
         if row["alternative"] == "MPI_Allreduce":
             return [("allreduce", size if operation == "reduce" else size * ranks)]
@@ -316,7 +316,7 @@ class Guidelines(virtual.Test):
                                        "--sizes=512,8K", "--max-time=0.05", ranks=2, launches=10, MODEL_BLOCKING_US=50,
                                        MODEL_SLOW_BYTES=8192, MODEL_SLOW_SHARE=share, **virtual.CONDITIONS[condition])
                 for row in (row for launch in launches for row in launch.rows):
-                    is_planted = share > 0 and row["size_bytes"] == 8192 and row["alternative"] == "twice the data"
+                    is_planted = share > 0 and row["size_bytes"] == 8192 and row["alternative"] == "one call with twice the data"
                     violated = row["guideline"] == "violated"
                     planted += is_planted
                     found += is_planted and violated

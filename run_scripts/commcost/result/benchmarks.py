@@ -1,7 +1,7 @@
 """Titles and headings of each benchmark.
 
 A file's kind is its benchmark, except for overlap: `overlap` has one size, which takes --cutoff-time,
-`overlap_COLLECTIVE_sweep` many sizes. Results define keys, quantities and, by name, units (unit_of). benchmarks.ini
+`overlap_COLLECTIVE_sweep` many sizes. Those of `guidelines` are collective's. Results define keys, quantities and, by name, units (unit_of). benchmarks.ini
 defines headings and the columns shown on a page.
 """
 
@@ -50,6 +50,8 @@ def kind_of(result, first):
         # Rows of the other model have no key size_bytes, since the program finds the size.
         is_sweep = first["model"] == "data" and first.get("size_bytes") != "0"
         return f"overlap_{collective}_sweep" if is_sweep else "overlap"
+    if name == "collective" and "alternative" in header:
+        return "guidelines"
     return name if name in BENCHMARKS else None
 
 

@@ -27,8 +27,9 @@ class Fault(typing.NamedTuple):
     remedy: str
 
 
-CHANGES, BEST, COSTS, TIMES, LINKS, GAINS, CAVEATS = (
-    "Changes", "Best setting", "Costs", "Time in MPI", "Slow nodes and links", "Worth it?", "Caveats")
+CHANGES, BEST, COSTS, TIMES, LINKS, GUIDELINES, GAINS, CAVEATS = (
+    "Changes", "Best setting", "Costs", "Time in MPI", "Slow nodes and links", "Slower than other calls", "Worth it?",
+    "Caveats")
 COLUMNS = "median", "range", "note"  # of lines with ranges
 
 MESSAGE = {"arrangement": "single", "pattern": "MPI Send"}
@@ -86,6 +87,10 @@ FAULTS = {("whole", "two groups"): Fault("Links between two groups of nodes", "d
           ("pair", "slow in"): Fault("Link from {b} to {a}", "slow", PORTS)}
 NO_FAULT, IN_LAUNCHES = "all alike", "{} messages, in {} of {}"
 NOT_RETIMED, CHANGING = "suspects were not timed again", "launches name different ones"
+
+# Of collectives beside other calls that do their work.
+TIMES_OF = ((0, 1, " ×"),)
+OTHER_CALLS, TUNE = "the time of {}", "tune.sh --operations={} --sizes={}"
 
 # Answers: {} stands for one or more MPI calls, methods or numbers.
 GAIN_LINES = {"collective": "{}", "message": "{} + work + MPI_Wait", "halo": "Non-blocking halo exchange, {}",

@@ -14,6 +14,7 @@ from commcost.scorecard.caveats import LOST_PCT, VARIANTS, caveats_of
 from commcost.scorecard.change_lines import best_settings, changes_by_verdict
 from commcost.scorecard.cost_lines import QUESTIONS, slow_links, time_in_mpi
 from commcost.scorecard.gain_lines import gains
+from commcost.scorecard.guideline_lines import slow_collectives
 from commcost.words import UNSURE, cut
 
 VALUE = 40     # max characters of a further key's value
@@ -44,7 +45,8 @@ def card_of(tables, best=(), changes=()):
         lines.update({heading: (named(line, keys) for question in questions for keys, part in variants
                                 for line in question(part)) for heading, questions in (
             (card_table.COSTS, QUESTIONS), (card_table.TIMES, (time_in_mpi,)),
-            (card_table.LINKS, (slow_links,)), (card_table.GAINS, (gains,)))})
+            (card_table.LINKS, (slow_links,)), (card_table.GUIDELINES, (slow_collectives,)),
+            (card_table.GAINS, (gains,)))})
     lost = disturbed(tables)
     parts = [Part(heading, [marked(line, lost) for line in several]) for heading, several in lines.items()]
     parts = [part for part in parts if part.lines]
