@@ -817,7 +817,8 @@ class Budget(SuiteCase):
 
 
 class Quickstart(SuiteCase):
-    """quickstart.sh in a tree of its own, with a benchmark that pretends to be collective, which two entries start, and nothing to build."""
+    """quickstart.sh in a tree of its own, with nothing to build, and a benchmark that pretends to be collective, which
+    two entries start."""
 
     COLLECTIVE = r"""#!/bin/sh
 for output; do :; done
@@ -879,11 +880,11 @@ echo "# end: 1 row, exit 0"
         self.quickstart("--output=results")
         for option in ("--output=results", "--resume=results"):
             os.remove(self.top / "results/runs/3/collective.tsv")
-            assert "[5/12] run 3 of 6" in self.quickstart(option).stderr
+            assert "[ 5/12] run 3 of 6" in self.quickstart(option).stderr
         os.remove(self.top / "results/runs/4/collective.tsv")
         done = call(["sh", self.top / "run_scripts/run_suite.sh", "--resume=results"], cwd=self.top,
                     env=self.suite.environment)
-        assert (done.returncode, "[7/12] run 4 of 6" in done.stderr) == (0, True), done.stderr
+        assert (done.returncode, "[ 7/12] run 4 of 6" in done.stderr) == (0, True), done.stderr
 
     @each("name, status", [("TERM", 1), ("INT", 1), ("USR1", 3)])
     def test_interrupted(self, name, status):
