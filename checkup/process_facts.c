@@ -217,22 +217,14 @@ static void add_library_facts(struct bc_text *facts)
 
 void checkup_add_gpu_claims(struct bc_text *facts)
 {
-    /* Names of Open MPI and MPICH. MPICH's third function takes a vendor: 0 is CUDA, 2 HIP. */
-    static const char *const vendors[][2] = {{"mpi_cuda", "MPIX_Query_cuda_support"},
-                                             {"mpi_rocm", "MPIX_Query_rocm_support"}};
-    int (*query)(void), (*query_vendor)(int vendor, int *supported);
-    *(void **)&query_vendor = dlsym(RTLD_DEFAULT, "MPIX_GPU_query_support");
-    for (int i = 0; i < 2; i++) {
-        int supported = -1;
-        *(void **)&query = dlsym(RTLD_DEFAULT, vendors[i][1]);
+    static const char *const claims[][2] = {{"mpi_cuda", "MPIX_Query_cuda_support"},
+                                            {"mpi_rocm", "MPIX_Query_rocm_support"}, /* Open MPI */
+                                            {"mpi_rocm", "MPIX_Query_hip_support"}}; /* MPICH */
+    for (size_t i = 0; i < sizeof claims / sizeof *claims; i++) {
+        int (*query)(void);
+        *(void **)&query = dlsym(RTLD_DEFAULT, claims[i][1]);
         if (query != NULL)
-            supported = query();
-        else if (query_vendor != NULL && query_vendor(2 * i, &supported) != MPI_SUCCESS)
-            supported = -1;
-        if (supported >= 0)
-            checkup_add_fact(facts, vendors[i][0], "",
-                             query != NULL ? vendors[i][1] : "MPIX_GPU_query_support", "%s",
-                             supported ? "yes" : "no");
+            checkup_add_fact(facts, claims[i][0], "", claims[i][1], "%s", query() ? "yes" : "no");
     }
 }
 
