@@ -182,9 +182,11 @@ class WithinNode(CheckupCase):
 
     @unittest.skipUnless(shutil.which("bwrap") and can(*CONTAINER, "true"), "no container can be made here")
     def test_containers(self):
-        """A container for each rank is a problem, one for all ranks isn't."""
-        self.assertEqual(1, self.checkup(FACTS_ONLY, self.launcher_of_ranks(*CONTAINER)))
-        self.assert_only("Within a node", r"process_vm_readv is denied \(ranks have PID namespaces of their own\)$")
+        """A container for each rank is a problem, one for all ranks isn't. Open MPI's ranks crash in MPI_Init."""
+        status = self.checkup(FACTS_ONLY, self.launcher_of_ranks(*CONTAINER))
+        self.assertEqual(3 if self.launcher.is_openmpi else 1, status)
+        self.findings.pop("Start", None)
+        self.assert_only("Within a node", r"ranks have PID namespaces of their own\)?$")
         self.assertEqual(0, self.checkup(FACTS_ONLY, before=CONTAINER))
 
     @needs_namespaces("--user", "--map-root-user")

@@ -5,7 +5,7 @@ import random
 import re
 
 from case import Case, each
-from commcost.checkup import checks, experiments, findings, networks, result_lines
+from commcost.checkup import checks, experiments, findings, installations, networks, result_lines
 from commcost.result.checkup_facts import Facts, Rank, shared_values
 from commcost.checkup.jobs import Outcome
 from commcost.checkup.transports import Transports, transports_of
@@ -115,6 +115,39 @@ class Reports(Case):
             ranks[1].values["adapter.mlx5_0.state"] = [state]
             job = findings.Job(Facts(ranks, {}), 2, "hydra", {"UCX_TLS": "tcp"}, Transports("ucx", names))
             self.assertEqual(expected, [finding.found for finding in networks.tcp_beside_adapter(job)])
+
+
+HYDRA = "HYDRA build details:\n    Version:                                 4.0.2\n    Release Date: "
+
+
+class Installations(Case):
+    """Formats of versions that aren't here."""
+
+    @each("parent, commands, expected", [
+        ("hydra_pmi_proxy", {"mpiexec.hydra": HYDRA}, ("MPICH", "4.0.2", False)),
+        ("hydra_pmi_proxy", {"mpiexec.hydra": "Intel(R) MPI Library for Linux* OS, Version 2021"}, ("MPICH", "", False)),
+        ("orted", {"orterun": "orterun (OpenRTE) 4.1.4", "ompi_info": "option:debug:no"}, ("Open MPI", "4.1.4", False)),
+        ("prted", {"mpirun": "mpirun (Open MPI) 5.0.3", "ompi_info": "option:debug:yes"}, ("Open MPI", "5.0.3", True)),
+        ("prterun", {"mpirun": HYDRA}, ("Open MPI", "", False)), ("slurmstepd", {}, ("Slurm", "", False)),
+        ("sh", {}, ("", "", False)), ("", {}, ("", "", False))])
+    def test_launchers(self, parent, commands, expected):
+        for name, text in commands.items():
+            (self.folder / name).write_text(f"#!/bin/sh\necho '{text}'\n", encoding="ascii")
+            (self.folder / name).chmod(0o755)
+        self.assertEqual(expected, tuple(installations.installation_of(f"{self.folder}/{parent}" if parent else "")))
+
+    @each("text, expected", [("MPICH Version:      4.0.2 MPICH Release", ("MPICH", "4.0.2")),
+                             ("Open MPI v5.0.3, package", ("Open MPI", "5.0.3")), ("MVAPICH Version: 3.0", ("", ""))])
+    def test_libraries(self, text, expected):
+        self.assertEqual(expected, installations.library_of(text))
+
+    @each("launcher, count", [("5.0.3", 1), ("4.1.6", 0), ("", 0)])
+    def test_versions(self, launcher, count):
+        """Versions that differ in more than their last number."""
+        rank = {"host": ["n1"], "mpi_library": ["Open MPI v4.1.4, package"]}
+        job = findings.Job(Facts([Rank(0, rank)], {}), 1, "openmpi", {},
+                           installation=installations.Installation("Open MPI", launcher))
+        self.assertEqual(count, len(list(checks.start(job))))
 
 
 class Checks(Case):

@@ -18,7 +18,7 @@ _PARENTS = {"hydra_pmi_proxy": (MPICH, ("mpiexec.hydra",)), "slurmstepd": (SLURM
                             (OPEN_MPI, ("orterun", "mpirun")))}
 _VERSION = {MPICH: re.compile(r"HYDRA build details:\s+Version:\s+([0-9.]+)"),
             OPEN_MPI: re.compile(r"\((?:Open MPI|OpenRTE)\) ([0-9.]+)")}
-_LIBRARY = re.compile(r"(MPICH|Open MPI)(?: Version:)? v?([0-9.]+)")
+_LIBRARY = re.compile(r"(MPICH|Open MPI)(?: Version:)?\s+v?([0-9.]+)")
 
 
 class Installation(typing.NamedTuple):
