@@ -9,6 +9,7 @@
 #include "monitor/lib/wrap/next.h"
 #include "monitor/lib/wrap/starting.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 /* Places of the arguments of a function that completes operations. `indices` of one or more
@@ -114,28 +115,57 @@ static int find_completed(const struct completion *completion, int error)
     return at->indices != ABSENT ? 1 : completion->count;
 }
 
-/* Converts the indices, which begin with 1, and the statuses of the completed requests. */
-static void convert_results(struct completion *completion, int completed)
+static bool indices_of_2008_begin_with_0;
+
+/* In MPICH 4.0, indices of mpi_f08 begin with 0 (https://github.com/pmodels/mpich/issues/6270). */
+static void find_first_index(void)
+{
+    static char text[65536]; /* MPI_MAX_LIBRARY_VERSION_STRING differs between libraries */
+    static const char name[] = "MPICH Version:";
+    int length;
+    PMPI_Get_library_version(text, &length);
+    const char *version = strstr(text, name);
+    if (version == NULL)
+        return;
+    version += strlen(name);
+    version += strspn(version, " \t");
+    indices_of_2008_begin_with_0 = strncmp(version, "4.0", 3) == 0;
+}
+
+static int first_index(const struct completion *completion)
+{
+    static pthread_once_t found = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&found, find_first_index);
+    return fortran_is_2008(completion->fortran) && indices_of_2008_begin_with_0 ? 0 : 1;
+}
+
+/* Converts the indices and the statuses of the completed requests. Returns their number, without
+   impossible indices (https://github.com/pmodels/mpich/issues/6989). */
+static int convert_results(struct completion *completion, int completed)
 {
     const struct places *const at = completion->at;
     const MPI_Fint *const indices =
         at->indices != ABSENT ? completion->fortran->arguments[at->indices] : NULL;
+    const int first = indices != NULL && completed > 0 ? first_index(completion) : 0;
+    int count = 0;
     for (int i = 0; i < completed; i++) {
-        if (indices != NULL)
-            completion->arrays.indices[i] = (int)indices[i] - 1;
+        const int index = indices != NULL ? (int)indices[i] - first : i;
+        if (index < 0 || index >= completion->count)
+            continue;
+        completion->arrays.indices[count] = index;
         (void)fortran_status(completion->fortran, completion->arrays.statuses, i,
-                             &completion->call.statuses[i]);
+                             &completion->call.statuses[count++]);
     }
+    return count;
 }
 
 static int completion_end(struct completion *completion, int error)
 {
-    const int completed = find_completed(completion, error);
     const bool has_indices = completion->at->indices != ABSENT;
-    const bool ends =
-        completion->is_followed && (monitor_lock_needed || error != MPI_SUCCESS || completed > 0);
-    if (ends) {
-        convert_results(completion, completed);
+    const int completed = completion->is_followed
+                              ? convert_results(completion, find_completed(completion, error))
+                              : 0;
+    if (completion->is_followed && (monitor_lock_needed || error != MPI_SUCCESS || completed > 0)) {
         if (error != MPI_SUCCESS)
             convert_requests(completion);
         (void)followed_end(&completion->call, error, completed,

@@ -295,3 +295,20 @@ class Stale(Counts):
 
     program = "tests/monitor/monitor_calls_layered"
 
+
+class Fortran(Counts):
+    """The same calls as Fortran programs make them (fortran_calls.c)."""
+
+    forms = ("_", "__", "upper", "f08", "mixed")
+    layer = "tests/monitor/libfortran_calls.so"
+
+    def start(self, program, *options, ranks=2, **environment):
+        return super().start(program, *options, ranks=ranks, LD_PRELOAD=self.built(self.layer), FORTRAN_CALLS=self.form,
+                             **environment)
+
+    def test_counts(self):
+        if not os.path.exists(self.built(self.layer)):
+            self.skipTest("no Fortran compiler for this MPI library")
+        for self.form in self.forms:
+            with self.subTest(self.form):
+                super().test_counts()

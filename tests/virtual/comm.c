@@ -273,6 +273,21 @@ static struct group *find_group(MPI_Group group)
     return &groups[i];
 }
 
+#ifdef OPEN_MPI
+/* As requests' numbers, see requests.c. */
+MPI_Fint PMPI_Group_c2f(MPI_Group group)
+{
+    return group == MPI_GROUP_NULL ? 0 : (MPI_Fint)(uintptr_t)group;
+}
+MPI_NAME(Group_c2f)
+
+MPI_Group PMPI_Group_f2c(MPI_Fint number)
+{
+    return number == 0 ? MPI_GROUP_NULL : (MPI_Group)(uintptr_t)number;
+}
+MPI_NAME(Group_f2c)
+#endif
+
 int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
 {
     const struct comm *const shared = comm_find(comm).comm;

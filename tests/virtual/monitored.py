@@ -26,10 +26,18 @@ class Monitored(typing.NamedTuple):
         return found
 
 
-def run(program, *arguments, words="all", ranks=2, report=REPORT, expect=0, **variables):
-    """Runs a program; reads its report, which is removed unless `report` names the file."""
+class Report(typing.NamedTuple):
+    head: dict   # "# key: value"
+    lines: list  # the others, without performance variables of the real library, which are its own
+    text: str
+    printed: str  # by the program
+
+
+def report_of(program, *arguments, words="all", ranks=2, report=REPORT, expect=0, before=(), **variables):
+    """Runs a program; returns its report, whose file is removed unless `report` names it. The libraries of `before` come
+    before the monitor."""
     variables = dict(variables, VIRTUAL_RANKS=ranks)
-    done = virtual.run_raw(program, *arguments, LD_PRELOAD=LIBRARY, MODEL_MAY_KEEP=1,
+    done = virtual.run_raw(program, *arguments, LD_PRELOAD=":".join([*before, LIBRARY]), MODEL_MAY_KEEP=1,
                            MPIRT_MONITOR="{},output={}".format(words, report), **variables)
     if done.returncode != expect:
         raise AssertionError("{} {}, {}: exit status {}\n{}{}".format(
@@ -38,13 +46,17 @@ def run(program, *arguments, words="all", ranks=2, report=REPORT, expect=0, **va
         text = stream.read()
     if report == REPORT:
         os.remove(report)
-    # Performance variables of the real library are its own.
     lines = [line for line in text.splitlines() if not line.startswith(("#", "other\t"))]
     virtual.digests.append(hashlib.sha256(repr((program, arguments, words, sorted(variables.items()),
                                                 lines, done.stdout)).encode()).hexdigest())
-    rows = virtual.read_tsv(text)
-    own = [row for row in rows if row["rank"] == row["rank"]]
     head = dict(line[2:].split(": ", 1) for line in text.splitlines()
                 if line.startswith("# ") and ": " in line)
-    return Monitored([row for row in rows if row not in own], own, head,
-                     virtual.read_tsv(done.stdout))
+    return Report(head, lines, text, done.stdout)
+
+
+def run(program, *arguments, **how):
+    """Runs a program; reads its report, as report_of."""
+    report = report_of(program, *arguments, **how)
+    rows = virtual.read_tsv(report.text)
+    own = [row for row in rows if row["rank"] == row["rank"]]
+    return Monitored([row for row in rows if row not in own], own, report.head, virtual.read_tsv(report.printed))

@@ -6,6 +6,7 @@
 #include "tests/virtual/world.h"
 
 #include <stdlib.h>
+#include <sys/mman.h>
 
 enum { REQUEST_BASE = 0x50000000, BLOCK = 1024, BLOCKS_MAX = 4096 };
 
@@ -13,7 +14,45 @@ enum { REQUEST_BASE = 0x50000000, BLOCK = 1024, BLOCKS_MAX = 4096 };
 static struct request *blocks[BLOCKS_MAX];
 static int first_free;
 
-static MPI_Request handle_of(int number) { return (MPI_Request)(uintptr_t)(REQUEST_BASE + number); }
+#ifdef OPEN_MPI
+/* Its Fortran layer reads a request's number in the request, so each word of a handle's memory is
+   the number. The null request has number 0. */
+typedef int handle_memory[64];
+static handle_memory *request_memory;
+
+static MPI_Request handle_of(int number)
+{
+    const size_t bytes = (size_t)BLOCK * BLOCKS_MAX * sizeof *request_memory;
+    if (request_memory == NULL)
+        request_memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (request_memory == MAP_FAILED)
+        world_abort("no memory for requests");
+    for (size_t i = 0; i < sizeof *request_memory / sizeof **request_memory; i++)
+        request_memory[number][i] = number + 1;
+    return (MPI_Request)(void *)request_memory[number];
+}
+
+static uintptr_t number_of(MPI_Request handle)
+{
+    return ((uintptr_t)handle - (uintptr_t)request_memory) / sizeof *request_memory;
+}
+
+MPI_Fint PMPI_Request_c2f(MPI_Request handle)
+{
+    return handle == MPI_REQUEST_NULL ? 0 : **(handle_memory *)(void *)handle;
+}
+MPI_NAME(Request_c2f)
+
+MPI_Request PMPI_Request_f2c(MPI_Fint number)
+{
+    return number == 0 ? MPI_REQUEST_NULL : (MPI_Request)(void *)request_memory[number - 1];
+}
+MPI_NAME(Request_f2c)
+#else
+static MPI_Request handle_of(int number) { return (MPI_Request)(REQUEST_BASE + number); }
+static uintptr_t number_of(MPI_Request handle) { return (uintptr_t)handle - REQUEST_BASE; }
+#endif
 
 static struct request *at(int number)
 {
@@ -44,7 +83,7 @@ struct request *request_make(const struct request_kind *kind, const char *name,
 
 struct request *request_find(MPI_Request handle)
 {
-    const uintptr_t number = (uintptr_t)handle - REQUEST_BASE;
+    const uintptr_t number = number_of(handle);
     if (handle == MPI_REQUEST_NULL)
         return NULL;
     if (number >= (uintptr_t)BLOCK * BLOCKS_MAX || at((int)number)->kind == NULL)

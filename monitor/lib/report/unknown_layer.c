@@ -18,29 +18,35 @@ static bool is_layer(const char *path)
     return false;
 }
 
-/* True if the layer, or a library that it needs, has a name of MPI_Init that the monitor wraps. */
+/* True if a library, or one that it needs, has a name of MPI_Init that the monitor wraps. */
 static bool is_known(const char *path)
 {
     static const char *const names[] = {"mpi_init_", "mpi_init__", "MPI_INIT", "mpi_init_f08_"};
     bool found = false;
     void *const layer = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    if (layer == NULL)
-        return true;
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    for (size_t i = 0; layer != NULL && i < sizeof names / sizeof *names; i++)
         found = found || dlsym(layer, names[i]) != NULL;
-    (void)dlclose(layer);
+    if (layer != NULL)
+        (void)dlclose(layer);
     return found;
 }
 
+/* A layer may have several libraries, of which one has the names. */
 const char *unknown_layer(void)
 {
+    const char *unknown = NULL;
     struct link_map *object = NULL;
     void *const program = dlopen(NULL, RTLD_LAZY);
     if (program != NULL) {
         (void)dlinfo(program, RTLD_DI_LINKMAP, &object);
         (void)dlclose(program);
     }
-    while (object != NULL && (!is_layer(object->l_name) || is_known(object->l_name)))
-        object = object->l_next;
-    return object != NULL ? object->l_name : NULL;
+    for (; object != NULL; object = object->l_next) {
+        if (!is_layer(object->l_name))
+            continue;
+        if (is_known(object->l_name))
+            return NULL;
+        unknown = object->l_name;
+    }
+    return unknown;
 }
