@@ -125,16 +125,17 @@ class Installations(Case):
 
     @each("parent, commands, expected", [
         ("hydra_pmi_proxy", {"mpiexec.hydra": HYDRA}, ("MPICH", "4.0.2", False)),
-        ("hydra_pmi_proxy", {"mpiexec.hydra": "Intel(R) MPI Library for Linux* OS, Version 2021"}, ("MPICH", "", False)),
+        ("hydra_pmi_proxy", {"mpiexec.hydra": "Intel(R) MPI Library for Linux, Version 2021"}, ("MPICH", "", False)),
         ("orted", {"orterun": "orterun (OpenRTE) 4.1.4", "ompi_info": "option:debug:no"}, ("Open MPI", "4.1.4", False)),
         ("prted", {"mpirun": "mpirun (Open MPI) 5.0.3", "ompi_info": "option:debug:yes"}, ("Open MPI", "5.0.3", True)),
-        ("prterun", {"mpirun": HYDRA}, ("Open MPI", "", False)), ("slurmstepd", {}, ("Slurm", "", False)),
-        ("sh", {}, ("", "", False)), ("", {}, ("", "", False))])
+        ("prterun", {"mpirun": HYDRA}, ("Open MPI", "", False)), ("slurmstepd-wlm", {}, ("Slurm", "", False)),
+        ("sh", {}, ("", "", False)), ("", {}, ("Slurm", "", False))])
     def test_launchers(self, parent, commands, expected):
         for name, text in commands.items():
             (self.folder / name).write_text(f"#!/bin/sh\necho '{text}'\n", encoding="ascii")
             (self.folder / name).chmod(0o755)
-        self.assertEqual(expected, tuple(installations.installation_of(f"{self.folder}/{parent}" if parent else "")))
+        rank = Rank(0, {"parent": [f"{self.folder}/{parent}"]} if parent else {"SLURM_PROCID": ["0"]})
+        self.assertEqual(expected, tuple(installations.installation_of(rank)))
 
     @each("text, expected", [("MPICH Version:      4.0.2 MPICH Release", ("MPICH", "4.0.2")),
                              ("Open MPI v5.0.3, package", ("Open MPI", "5.0.3")), ("MVAPICH Version: 3.0", ("", ""))])

@@ -12,8 +12,7 @@ from commcost.suite import launch_processes
 LIMIT_S = 10
 MPICH, OPEN_MPI, SLURM = "MPICH", "Open MPI", "Slurm"
 # By the name of a rank's parent: the library that it belongs to, and the commands beside it that know the version.
-# With Slurm the library's version doesn't matter.
-_PARENTS = {"hydra_pmi_proxy": (MPICH, ("mpiexec.hydra",)), "slurmstepd": (SLURM, ()),
+_PARENTS = {"hydra_pmi_proxy": (MPICH, ("mpiexec.hydra",)),
             **dict.fromkeys(("orterun", "orted", "prterun", "prted", "mpirun", "mpiexec"),
                             (OPEN_MPI, ("orterun", "mpirun")))}
 _VERSION = {MPICH: re.compile(r"HYDRA build details:\s+Version:\s+([0-9.]+)"),
@@ -35,9 +34,11 @@ def library_of(text):
     return found.groups() if found else ("", "")
 
 
-def installation_of(parent):
-    """The Installation of the launcher whose program started a rank."""
-    folder, name = os.path.split(parent)
+def installation_of(rank):
+    """The Installation of the launcher that started a rank. Users can't read the program of Slurm's."""
+    folder, name = os.path.split(rank.text("parent"))
+    if name.startswith("slurmstepd") or not name and "SLURM_PROCID" in rank.values:
+        return Installation(SLURM)
     family, commands = _PARENTS.get(name, ("", ()))
     for command in commands:
         version = _VERSION[family].search(output_of(os.path.join(folder, command), "--version"))

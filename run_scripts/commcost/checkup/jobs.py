@@ -72,7 +72,7 @@ class Jobs:
     @staticmethod
     def installation(facts):
         """The Installation of the launcher, from the facts of the first rank."""
-        return installations.installation_of(facts.ranks[0].text("parent") if facts.ranks else "")
+        return installations.installation_of(facts.ranks[0]) if facts.ranks else installations.Installation()
 
     def facts_without_mpi(self):
         """Starts `checkup --facts` in the job: facts also where MPI_Init fails. Each process has a
