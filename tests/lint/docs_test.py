@@ -486,7 +486,7 @@ class Columns(Case):
 
     def test_monitor_and_cost(self):
         report, results = self.folder / "report.tsv", self.folder / "halo.tsv"
-        self.monitored(f"all,output={report}")
+        self.monitored(f"all,peers,output={report}")  # also the columns that only some words need
         results.write_text(self.quick_run("halo/halo"), encoding="utf-8")
         done = call(["sh", os.path.join(TOP, "run_scripts/cost.sh"), "--format=tsv", report, results])
         assert done.returncode == 0, done.stderr

@@ -1,5 +1,6 @@
 """cost.sh on a monitor's report and results that were made by hand, where every number is known."""
 
+import json
 import os
 import subprocess
 
@@ -670,6 +671,161 @@ class Forms(CostCase):
 
 
 # ---- bad input -----------------------------------------------------------------------------------
+
+EFFICIENCIES = {"parallel_eff_pct": 60.0, "load_balance_pct": 80.0, "communication_eff_pct": 75.0}
+COLUMNS = REPORT + ["serialisation_eff_pct", "transfer_eff_pct", *EFFICIENCIES, "site", "peer"]
+
+
+def with_all_columns(row, **cells):
+    return {**dict.fromkeys(COLUMNS, "NA"), **row, **cells}
+
+
+def site(function, place, in_calls_s, **cells):
+    return with_all_columns(calls("site", function, calls=200, in_calls_s=in_calls_s, slowest_s=in_calls_s,
+                                  slowest_rank=1, comm="NA", members="NA"), site=place, **cells)
+
+
+def receives(rank, peer, messages, seconds):
+    return with_all_columns(calls("peer", "receives", calls=messages, bytes=8 * messages, in_calls_s=seconds,
+                                  comm="NA", members="NA", ranks="NA"), rank=rank, peer=peer)
+
+
+class LinesAndPeers(CostCase):
+    """Efficiencies, source lines and peers."""
+
+    def setUp(self):
+        super().setUp()
+        self.made.write_report(*(with_all_columns(row) for row in (
+            sized("MPI_Irecv", 100, 8, 4.0, in_waits_s=3.9),
+            calls("total", "MPI", comm="NA", members="NA", ranks="NA", callers="NA", rank=0, in_calls_s=1.0))),
+            with_all_columns(total(5.0, 4.0), **EFFICIENCIES),
+            site("MPI_Waitall", "a.out+0x10", 3.9), site("MPI_Irecv", "a.out+0x20", 0.1),
+            receives(1, 0, 100, 3.0), receives(2, 1, 100, 2.0), receives(0, 3, 10, 0.2), receives(3, 0, 10, 0.01),
+            columns=COLUMNS, ranks=4)
+        self.made.write_results("iallreduce", gain_cells(8, 20.0, 5.0))
+
+    def test_page(self):
+        text = self.made.text()
+        for expected in (
+                "Efficiency ---------- efficiency % Parallel efficiency 60.0 load balance × communication",
+                "Communication efficiency 75.0 serialisation × transfer Serialisation and transfer are unknown",
+                # Per rank of 4: 3.9 s and 0.1 s.
+                "a.out+0x10 MPI_Waitall 0.975 9.75 % rank 1 for rank 0: 30.0 ms each"):
+            self.assertIn(expected, text)
+        # Rank 1 waits itself for rank 0, which hardly waits.
+        self.assertIn("1 0 3.00 30.0 % 100 30000 2 1 2.00 20.0 % 100 20000 which waits for rank 0", text)
+        # The mean in MPI is 1.25 s, the least 1 s: 0.25 s of imbalance; all waiting is 5.21 / 4 s.
+        self.assertIn("saves at most 0.250 s of the run. The other 1.05 s of waiting would move to other calls.", text)
+        self.assertLess(text.index("Parallel efficiency"), text.index("In MPI, mean"))
+
+    def test_ranks_in_a_circle(self):
+        self.made.write_report(with_all_columns(total(5.0, 4.0)), with_all_columns(sized("MPI_Irecv", 100, 8, 4.0)),
+                               *(receives(rank, (rank + 1) % 3, 5, 1.0) for rank in range(3)), columns=COLUMNS, ranks=3)
+        self.assertEqual(self.made.text().count("in a circle"), 3)
+
+    def test_report_without_them(self):
+        self.made.write_report(total(5.0, 4.0), sized("MPI_Irecv", 100, 8, 4.0))
+        text = self.made.text()
+        for heading in ("Efficiency", "By source line", "Who waits for whom"):
+            self.assertNotIn(heading, text)
+
+    def test_json(self):
+        for command_name, words, name in (("cost", ["--json", self.made.report, self.made.results], "cost"),
+                                          ("report", ["--json", self.made.report], "report")):
+            done = command(command_name, *words)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            with open(os.path.join(DOCS, name + ".schema.json"), encoding="utf-8") as stream:
+                schema = json.load(stream)
+            content = json.loads(done.stdout)
+            self.assertEqual(list(violations(content, schema, schema, "")), [])
+            # The check isn't blind: neither a missing nor another member is allowed.
+            self.assertTrue(list(violations({**content, "more": 1}, schema, schema, "")))
+            self.assertTrue(list(violations({key: content[key] for key in list(content)[1:]}, schema, schema, "")))
+            if name == "cost":
+                self.assertEqual(content["efficiencies"]["load_balance_pct"], 80.0)
+                self.assertIsNone(content["efficiencies"]["transfer_eff_pct"])
+                self.assertEqual([(wait["rank"], wait["peer"], wait["cause"]) for wait in content["waits"]][:2],
+                                 [(1, 0, 0), (2, 1, 0)])
+            else:
+                self.assertEqual(content["rows"][-1]["peer"], 0)
+                self.assertIsNone(content["rows"][-1]["size_bytes"])
+
+
+class PeerMatrices(CostCase):
+    """The matrices of report.sh."""
+
+    def matrices(self, ranks, *rows, **metadata):
+        self.made.write_report(with_all_columns(total(5.0, 4.0)), *rows, columns=COLUMNS, ranks=ranks, **metadata)
+        done = command("report_text", self.made.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    @staticmethod
+    def pair(operation, rank, peer, volume, seconds):
+        return {**receives(rank, peer, 1, seconds), "operation": operation, "bytes": volume}
+
+    def test_who_sends_and_who_waits(self):
+        text = self.matrices(3, self.pair("sends", 0, 1, 3 << 20, 0.5), self.pair("receives", 1, 0, 3 << 20, 2.5),
+                             self.pair("puts", 0, 2, 1 << 20, 0.1), self.pair("gets", 1, 2, 2 << 20, 0.25))
+        for line in ("| MiB from / to | 1 | 2 |", "| rank 0 | 3.00 | 1.00 |", "| rank 2 | 2.00 |  |",
+                     "| waits (s) / for | 0 | 2 |", "| rank 1 | 2.50 | 0.250 |"):
+            self.assertIn(line, text)
+
+    def test_blocks_of_ranks(self):
+        text = self.matrices(64, *(self.pair("sends", rank, 63, 10, 0.1) for rank in range(63)))
+        self.assertIn("| bytes from / to | 60–63 |", text)
+        self.assertIn("| rank 0–3 | 40 |", text)
+        self.assertIn("| rank 60–63 | 30 |", text)
+
+    def test_beside_linkmap(self):
+        columns = ("scope", "a", "b", "nbytes", "time_us", "verdict")
+        rows = [("pair", "n1", "n2", 8, 1.5, "even"), ("pair", "n1", "n2", 65536, 9, "even")]
+        (self.made.folder / "linkmap.tsv").write_text(tsv("linkmap", columns, rows, metadata={
+            "ranks": 2, "columns": "scope=key a=key b=key nbytes=key time_us=less verdict=info"}))
+        text = self.matrices(4, self.pair("sends", 0, 2, 4096, 0.1), self.pair("sends", 3, 1, 1024, 0.1),
+                             hosts="n[1-2]: 0-3", nodes=2)
+        self.assertIn("| KiB from node / to | n1 | n2 |", text)
+        self.assertIn("| n1 |  | 4.00, 1.50 µs |", text)
+        self.assertIn("| n2 | 1.00, 1.50 µs |  |", text)
+
+
+DOCS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../docs")
+TYPES = {"object": dict, "array": list, "string": str, "null": type(None), "boolean": bool, "integer": int}
+
+
+def is_of_type(value, kind):
+    if kind == "number":
+        return isinstance(value, (int, float)) and not isinstance(value, bool)
+    return isinstance(value, TYPES[kind]) and not (kind == "integer" and isinstance(value, bool))
+
+
+def violations(value, schema, whole, path):
+    """Yields where a value breaks a schema, of the keywords that the schemas in docs/ use."""
+    known = {"$schema", "title", "description", "definitions", "$ref", "type", "properties", "required",
+             "additionalProperties", "items", "anyOf", "enum", "const"}
+    assert set(schema) <= known, set(schema) - known
+    if "$ref" in schema:
+        yield from violations(value, whole["definitions"][schema["$ref"].rpartition("/")[2]], whole, path)
+    if "anyOf" in schema and all(list(violations(value, each_of, whole, path)) for each_of in schema["anyOf"]):
+        yield f"{path}: matches none of anyOf"
+    kinds = schema.get("type", [])
+    if kinds and not any(is_of_type(value, kind) for kind in ([kinds] if isinstance(kinds, str) else kinds)):
+        yield f"{path}: {value!r} is no {kinds}"
+    if value not in schema.get("enum", [value]) or value != schema.get("const", value):
+        yield f"{path}: {value!r}"
+    if isinstance(value, dict):
+        yield from (f"{path}: no {name}" for name in schema.get("required", []) if name not in value)
+        for name, member in value.items():
+            other = schema.get("additionalProperties", True)
+            of_member = schema.get("properties", {}).get(name, other)
+            if of_member is False:
+                yield f"{path}: {name}"
+            elif of_member is not True:
+                yield from violations(member, of_member, whole, f"{path}/{name}")
+    if isinstance(value, list):
+        for place, member in enumerate(value):
+            yield from violations(member, schema.get("items", {}), whole, f"{path}/{place}")
+
 
 class BadInput(CostCase):
     def test_a_report_without_sizes(self):

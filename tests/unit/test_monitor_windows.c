@@ -17,7 +17,7 @@ struct communicator communicators[COMMUNICATORS_KNOWN];
 
 int communicator_index(MPI_Comm comm) { return OTHER_COMMUNICATORS; }
 
-int32_t world_ranks_ask(int communicator, int rank) { return PEER_NONE; }
+int32_t rank_peer_ask(int communicator, int rank) { return PEER_NONE; }
 
 void communicator_hold(int communicator) { (void)communicator; }
 

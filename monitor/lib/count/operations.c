@@ -1,5 +1,10 @@
 #include "monitor/lib/count/operations.h"
 
+#include "monitor/lib/count/rank_peers.h"
+
+/* Keeps what only some flags need from costing the other calls instructions. */
+#define OUT_OF_LINE __attribute__((noinline, cold))
+
 static struct count *count_in(struct snapshot *snapshot, const struct operation *operation)
 {
     return &snapshot->communicators[operation->communicator].operation[operation->kind];
@@ -56,28 +61,29 @@ static void begin_in(struct snapshot *snapshot, struct operation *operation, str
 
 /* Returns the peer of a rank of this communicator. Needs the lock, which it gives up while it asks
    MPI. */
-static int32_t peer_of(int communicator, int rank)
+OUT_OF_LINE static int32_t peer_of(int communicator, int rank)
 {
     int32_t peer = PEER_OTHER;
     if (communicator != NO_COMMUNICATOR)
         peer = world_ranks_find(&communicators[communicator].world, rank);
     if (peer == PEER_UNKNOWN) {
         monitor_unlock();
-        peer = world_ranks_ask(communicator, rank);
+        peer = rank_peer_ask(communicator, rank);
         monitor_lock();
     }
     return peer;
 }
 
 /* Adds amounts to the peer to which an operation sends. Needs the lock. */
-static void add_sent(const struct operation *operation, const struct peer_amounts *amounts)
+OUT_OF_LINE static void add_sent(const struct operation *operation,
+                                 const struct peer_amounts *amounts)
 {
     snapshots_add_peer(operation->epoch, operation->peer,
                        operation_way((enum operation_kind)operation->kind), amounts);
 }
 
 /* Counts time inside MPI of an operation that only sends. Needs the lock. */
-static void add_sent_ticks(const struct operation *operation, uint64_t ticks)
+OUT_OF_LINE static void add_sent_ticks(const struct operation *operation, uint64_t ticks)
 {
     if (!operation->receives)
         add_sent(operation, &(struct peer_amounts){.ticks = ticks});
@@ -105,8 +111,10 @@ static inline void count_thread(void)
 
 /* Begins an operation and releases the lock, which the caller holds. Reads the clock last.
    called_ticks is the time of the program's call; 0: just before. */
-static inline void begin(struct operation *operation, enum operation_kind kind, int communicator,
-                         struct sent sent, bool receives, uint64_t called_ticks)
+__attribute__((always_inline)) static inline void begin(struct operation *operation,
+                                                        enum operation_kind kind, int communicator,
+                                                        struct sent sent, bool receives,
+                                                        uint64_t called_ticks)
 {
     const int32_t peer = is_message(sent) && are_peers_counted()
                              ? peer_of(communicator, destination_of(sent))

@@ -10,8 +10,6 @@
 
 #include "monitor/lib/count/peers.h"
 
-#include <mpi.h>
-
 enum { WORLD_RANKS_MAX = 1 << 18 };
 
 /* Part of a communicator's record; 0: nothing is known. */
@@ -35,9 +33,9 @@ static inline int32_t world_ranks_find(const struct world_ranks *of, int member)
     return of->list != NULL ? of->list[member] : of->first + member * of->stride;
 }
 
-/* Returns the peer of a rank of a communicator that has this number. Learns the communicator's
-   ranks if there is room. Takes the lock. */
-int32_t world_ranks_ask(int communicator, int rank);
+/* Sets the ranks from a list of `count` peers, which they keep if they need it, else free. Needs
+   the lock. */
+void world_ranks_learn(struct world_ranks *ranks, int32_t *list, int count);
 
 /* Forgets the ranks. Needs the lock. */
 void world_ranks_forget(struct world_ranks *ranks);

@@ -8,17 +8,25 @@ import math
 import typing
 
 from commcost.command import UsageError
+from commcost.cost.peer_waits import Pair
 from commcost.result import rank_hosts
 from commcost.result.intervals import Span
 from commcost.result.result_reader import PATH_SHOWN, Result
 from commcost.words import parsed_number
 
 # Columns that reports of earlier versions lack are read as NA.
-TEXTS = ("kind", "comm", "members", "operation", "rank")
+TEXTS = ("kind", "comm", "members", "operation", "rank", "site")
 NUMBERS = ("ranks", "calls", "completed", "bytes", "in_calls_s", "size_bytes", "waited_s",
            "waited_lo_s", "waited_hi_s", "last_calls", "last_rank", "callers", "computed_s",
            "computed_after_s", "joinable", "slowest_s", "slowest_rank", "least_waited_s", "in_waits_s",
-           "waited_files_s")
+           "waited_files_s", "peer", "parallel_eff_pct", "load_balance_pct", "communication_eff_pct",
+           "serialisation_eff_pct", "transfer_eff_pct")
+# Columns of the total row, with their names in a sentence and the factors of which they are products.
+EFFICIENCIES = (("parallel_eff_pct", "Parallel efficiency", "load balance × communication"),
+                ("load_balance_pct", "Load balance", "mean computation / that of the rank with the most"),
+                ("communication_eff_pct", "Communication efficiency", "serialisation × transfer"),
+                ("serialisation_eff_pct", "Serialisation efficiency", "without waiting for late ranks: 100 %"),
+                ("transfer_eff_pct", "Transfer efficiency", "if messages took no time: 100 %"))
 NUMBER_MAX = 1e18  # larger than any count of a monitor
 RECORD = "MPIRT_MONITOR=all,output=FILE"
 
@@ -93,18 +101,23 @@ class Monitored:
     by_function     Calls of kinds pttopt and coll
     by_size         Calls of kind sizes
     others          Calls of kind calls, which completed nothing
+    efficiencies    percentages by column, those that are known
+    sites           rows of call sites and their modules, cells by column
+    pairs           peer_waits.Pairs
     remarks         defects of the report, one line each
     """
 
     def __init__(self, path):
         """Reads the report. UsageError if no monitor wrote it, or if it has no rows."""
-        self.by_function, self.by_size, self.others = [], [], []
+        self.by_function, self.by_size, self.others, self.pairs = [], [], [], []
+        self.efficiencies = {}
         self.inside_s = self.slowest_s = self.slowest_rank = self.least = None
         with Result(path) as result:
             if result.benchmark != "mpirtmon":
                 raise UsageError(f"{path:.{PATH_SHOWN}}: no report of the monitor: record one with {RECORD}")
             rows = [dict(zip(result.header, cells)) for cells in result.rows()]
         self.metadata = result.metadata
+        self.sites = [row for row in rows if row["kind"] in ("site", "module")]
         self.seconds, ranks, nodes = (amount(result.value(key) or "")
                                       for key in ("snapshot_s", "ranks", "nodes"))
         self.ranks, self.nodes = int(ranks or 0), int(nodes or 0) or None
@@ -126,7 +139,15 @@ class Monitored:
              any(calls.waited and calls.waited.value > 0 and calls.files is None for calls in self.by_function)))
                         if is_true]
 
+    def _read_pair(self, texts, numbers):
+        names = numbers["peer"], amount(texts["rank"])
+        if None not in (*names, numbers["calls"], numbers["bytes"], numbers["in_calls_s"]):
+            self.pairs.append(Pair(int(names[1]), int(names[0]), texts["operation"],
+                                   numbers["calls"], numbers["bytes"], numbers["in_calls_s"]))
+
     def _read(self, texts, numbers):
+        if texts["kind"] == "peer":
+            self._read_pair(texts, numbers)
         if texts["rank"] != "NA":
             rank = amount(texts["rank"])
             if texts["kind"] == "total" and None not in (rank, numbers["in_calls_s"]):
@@ -136,6 +157,7 @@ class Monitored:
         if texts["kind"] == "total":
             self.inside_s, self.slowest_s, self.slowest_rank = (
                 numbers[name] for name in ("in_calls_s", "slowest_s", "slowest_rank"))
+            self.efficiencies = {name: numbers[name] for name, _, _ in EFFICIENCIES if numbers[name] is not None}
         into = {"pttopt": self.by_function, "coll": self.by_function, "sizes": self.by_size,
                 "calls": self.others}.get(texts["kind"])
         if into is not None and numbers["in_calls_s"] is not None and (into is not self.by_size or numbers["calls"]):

@@ -5,38 +5,16 @@ Combines a monitor's report of the program (monitor_report) with results of benc
 """
 
 from commcost import command
-from commcost.cost import call_ways, program_changes
-from commcost.cost.program_account import SHOWN_PCT, Account, Spent, parse_machine, share_of_mpi
-from commcost.page import Column, Items, Page, Section, Text, grid_of, readable
+from commcost.cost import cost_json
+from commcost.cost.cost_page import page_of, rows_text, share, text_of
+from commcost.cost.program_account import Account, parse_machine
+from commcost.cost.time_places import TimePlaces
 from commcost.result.result_writer import Output
 from commcost.result.tables import read_tables
-from commcost.words import counted, cut, decimals, short
+from commcost.words import decimals, short
 
 PROGRAM = "cost.sh"
 MIN_SAVING_PCT = 1.0  # of the run
-WHAT, NOTE, CHANGE, CALLS = 32, 29, 60, 34  # characters of a table's cells: a line has at most 100
-USUAL = (("form", "nonblocking"), ("test_calls", "0"))  # keys not shown
-
-
-def range_text(span):
-    """Returns low and high, or "" if both are equal."""
-    return "" if span.low == span.high else f"{short(span.low)}–{short(span.high)}"
-
-
-def share(seconds, whole):
-    return f"{short(100 * seconds / whole)} %"
-
-
-def rows_text(rows):
-    """Returns the names of benchmarks' rows (evidence)."""
-    names = []
-    for row in rows:
-        program = row.identity.rpartition("-")[0].replace("_sweep", "")
-        keys = " ".join(f"{name}={value}" for name, value in row.keys.items()
-                        if value != "NA" and (name, value) not in USUAL and program != f"overlap_{value}")
-        names.append(f"{program} ({keys})" if keys else program)
-    return "; ".join(dict.fromkeys(names)) or "the monitor's report alone"
-
 
 COLUMNS = [(name, role) for role, names in (
     ("key", "kind change comm members ranks operation size_bytes"), ("info", "calls"),
@@ -89,83 +67,6 @@ def table_of(account, words):
     return output.text(command.EXIT_DONE)
 
 
-def page_of(account):
-    """Returns the Page. Tables have one line per entry."""
-    run = account.run
-    nodes = "" if run.nodes is None else f" on {counted(run.nodes, 'node')}"
-    remedies = [part for saving in account.savings for part in (Text(f"{saving.what}:"), *items(
-        [*saving.facts, f"Evidence: {rows_text(saving.rows)}."]))]
-    uncovered = items([f"{short(found.seconds)} s in {found.function}: {found.reason or 'run'}" +
-                       (f"\n{found.command}" if found.command else "") for found in account.uncovered])
-    parts = {
-        "Where the time went": [seconds_grid(run, "time", account.spent, WHAT)],
-        "Savings": saving_parts(account),
-        "Remedies": remedies,
-        "Calls": calls_parts(account),
-        "Not measured": uncovered and [*uncovered, Text(
-            "Run the commands in the build folder, with the program's binding.", small=True)],
-        "Caveats": items(account.remarks)}
-    sections = [Section(f"part{place}", heading, of) for place, (heading, of) in enumerate(parts.items(), 1) if of]
-    return Page(
-        f"Communication cost of {cut(run.metadata.get('command', [''])[0] or 'a program', 74)}",
-        [Text(f"{short(run.seconds)} s, {counted(run.ranks, 'rank')}{nodes}."), *sections],
-        "cost.sh --format=tsv prints all of this as a table.", first_listed=3)
-
-
-def items(texts):
-    return [Items(texts, "short")] if texts else []
-
-
-def saving_parts(account):
-    if not account.savings:
-        where = " among the measured calls" if account.uncovered else ""
-        return [Text(f"No change{where} is certain to save {account.min_saving_pct:g} % of the run.")]
-    changes = [Spent(saving.what, saving.seconds) for saving in account.savings]
-    return [seconds_grid(account.run, "change", changes, CHANGE),
-            Text("Savings of changes to the same calls don't add up.", small=True)]
-
-
-def seconds_grid(run, heading, every, most):
-    """Returns a Grid with a line for each Spent, its name cut to `most` characters."""
-    return grid_of({
-        Column(heading, "what"): [cut(spent.what, most) for spent in every],
-        Column("s", "seconds", True): [short(spent.seconds.value) for spent in every],
-        Column("range", "", True): [range_text(spent.seconds) for spent in every],
-        Column("of the run", "share", True): [share(spent.seconds.value, run.seconds) for spent in every],
-        Column("", "note"): [cut(spent.note, NOTE) for spent in every]}, "facts")
-
-
-def calls_parts(account):
-    """Returns a Grid with a line for each function and size, with the communicator if there are several."""
-    lines = [line for line in account.lines if line.calls.in_s >= share_of_mpi(account.run, SHOWN_PCT)]
-    comms = {line.calls.place for line in lines if line.calls.comm != "NA"}
-
-    def name_of(calls):
-        on = f" on {calls.comm}" if len(comms) > 1 and calls.comm != "NA" else ""
-        return cut(calls.function + program_changes.size_phrase(calls) + on, CALLS)
-
-    def seconds(values):
-        return ["" if value is None else short(value) for value in values]
-
-    return [grid_of({
-        Column("calls", "operation"): [name_of(line.calls) for line in lines],
-        Column("times", "calls", True): [round(line.calls.calls) for line in lines],
-        Column("in MPI", "in_calls_s", True): seconds(line.calls.in_s for line in lines),
-        Column("in waits", "in_waits_s", True): seconds(waits_of(line.calls) for line in lines),
-        Column("each", "machine_us", True): seconds(line.cost and line.cost.us.value for line in lines),
-        Column("undisturbed", "machine_s", True): seconds(line.own and line.own.value for line in lines),
-        Column("waiting", "waited_s", True): seconds(line.waited and line.waited.value for line in lines),
-        Column("other", "unexplained_s", True): seconds(line.unexplained_s for line in lines)}),
-            Text("Seconds, means over the ranks that made such calls. In waits: the part of \"in MPI\" in the calls "
-                 "that complete them. Each: undisturbed cost of a call in µs. Calls below "
-                 f"{SHOWN_PCT:g} % of the time in MPI aren't shown.", small=True)]
-
-
-def waits_of(calls):
-    """Returns the time of the calls that complete these, or None for calls that return complete."""
-    return calls.wait_s if calls.wait_s or call_ways.is_started(calls.function) else None
-
-
 def main(words):
     made = command.Parser(
         PROGRAM, f"{PROGRAM} [OPTION]... REPORT RESULTS",
@@ -175,6 +76,7 @@ output=REPORT). RESULTS is a folder of benchmark results from the same machine
 (run_suite.sh). Times are seconds, means over the ranks that made such calls.""")
     made.add_argument("--format", choices=("text", "tsv", "html"), default="text",
                       help="text to read, a table or a page (default: text)")
+    made.add_argument("--json", action="store_true", help="print JSON (docs/cost.schema.json)")
     made.add_argument("--output", metavar="FILE", help="write to FILE instead of stdout")
     made.add_argument("--min-saving", metavar="PERCENT", type=command.percent(0, 100), default=MIN_SAVING_PCT,
                       help=f"omit changes that save less of the run (default: {MIN_SAVING_PCT:g} %%)")
@@ -183,11 +85,14 @@ output=REPORT). RESULTS is a folder of benchmark results from the same machine
     options = made.parse_with_results(words, 2, 2)
     report, results = options.paths
     account = Account(report, read_tables(PROGRAM, [results]), options.min_saving, options.what_if)
-    if options.format == "tsv":
+    places = TimePlaces(account)
+    if options.json:
+        text = cost_json.text_of(account, places)
+    elif options.format == "tsv":
         text = table_of(account, words)
     elif options.format == "html":
-        text = page_of(account).as_html()
+        text = page_of(account, places).as_html()
     else:
-        text = readable(page_of(account).as_text())
+        text = text_of(account, places)
     command.write_to(options.output, text)
     return command.EXIT_DONE

@@ -6,6 +6,7 @@
     report_sections   its sections: scorecard, warnings, machine
     change_sections   its sections: changes from a base, varied settings
     question_sections its sections: one per question
+    peer_matrices     matrices of who sends to whom and who waits for whom
     question_matrices a matrix of answers for each question
     row_tables        all rows of a benchmark
     plot              plot.sh: draws pictures with gnuplot

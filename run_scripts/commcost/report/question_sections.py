@@ -8,6 +8,7 @@ from commcost.page import Section
 from commcost.report import plot
 from commcost.report.question_matrices import (collective_matrix, gain_matrix, halo_matrix, latency_matrix,
                                                monitor_matrix, noise_matrix, overhead_matrix, rate_matrix, sync_matrix)
+from commcost.report.peer_matrices import program_matrix
 from commcost.report.row_tables import closed
 from commcost.result import benchmarks
 
@@ -32,7 +33,7 @@ QUESTIONS = (
     Question("noise_section", "Noise", ("noise",), noise_matrix),
     Question("links", "Nodes and links", ("linkmap",)),
     Question("monitoring", "Monitoring overhead", ("monitor_overhead",), monitor_matrix),
-    Question("program", "Time in MPI", ("mpirtmon",)))
+    Question("program", "Time in MPI", ("mpirtmon",), program_matrix))
 
 
 def sections_of(tables, drawn):

@@ -8,6 +8,7 @@ from commcost import command
 from commcost.command import Parser, complain
 from commcost.page import readable
 from commcost.report.report_page import Report
+from commcost.result import json_text
 from commcost.result.tables import read_tables
 from commcost.scorecard.card_text import text_of
 
@@ -34,7 +35,14 @@ each subject a picture, a table of answers and all rows, then warnings and the
 machine. With a base, pictures and tables show both, and changes come first. The
 page is one file that needs no script and no network.""")
     made.add_argument("--output", metavar="FILE", help="default: RESULTS/report.html, or beside the file")
+    made.add_argument("--json", action="store_true",
+                      help="instead print one file as JSON (docs/report.schema.json)")
     options = made.parse_with_base(words)
+    if options.json:
+        if len(options.paths) > 1 or os.path.isdir(options.paths[0]):
+            raise command.UsageError("--json needs one file")
+        command.write_to(options.output, json_text.report_of(options.paths[0]))
+        return command.EXIT_DONE
     tables = read_tables(program, options.paths)
     output = path_beside(options.paths[0], "html", options.output)
     write_html(program, Report(options.paths, tables), output, bool(options.output))

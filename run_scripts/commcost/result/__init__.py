@@ -2,6 +2,7 @@
 
     result_reader     reads one result file
     result_files      results in folders
+    json_text         results as JSON
     call_sites        source lines of the call sites in a monitor's report
     foreign_outputs   outputs of OSU, IMB and SMB, as results
     launches          values of each row over launches, for comparisons and the summary
