@@ -377,10 +377,20 @@ class UnusedLink(TestbedCase):
         script.chmod(0o755)
         self.checkup("--seconds=3m", f"{testbed} {script}")
         found = [finding for finding in self.findings.get("Between nodes", []) if finding["gain"]]
-        if not found and "messages may not use all of 2 links of 10 Gbit/s" in self.unknown:
-            self.skipTest("not judged: this machine is too busy for the experiment")
+        if not found and not self.is_visible(f"{testbed} {script}"):
+            self.skipTest("not judged: this machine is too busy to show the effect in time")
         self.assertEqual([("messages don't use all of 2 links of 10 Gbit/s", "export UCX_MAX_RNDV_RAILS=2")],
                          [(finding["found"], finding["remedy"]) for finding in found])
+
+    def is_visible(self, launcher):
+        """True if the experiment had time, and messages over two wires are faster in all of six launches."""
+        if "messages may not use all of 2 links of 10 Gbit/s" in self.unknown:
+            return False
+        found = {"1": [], "2": []}
+        for rails in 6 * list(found):
+            self.checkup(FACTS_ONLY, launcher, environment={"UCX_MAX_RNDV_RAILS": rails})
+            found[rails].append(self.measured["network_bandwidth"])
+        return min(found["2"]) > max(found["1"])
 
 
 @unittest.skipUnless(can("sh", TESTBED, "check"), "no testbed can be had here")
