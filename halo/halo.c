@@ -93,7 +93,8 @@ static void note_methods(const struct halo *halo)
 {
     const struct halo_parameters *const p = &halo->parameters;
     struct bc_output *const output = halo->run->output;
-    halo_note_left_out(&p->local, output);
+    if (p->local.left_out != NULL)
+        halo_note_left_out(&p->local, output);
     for (int i = 0; i < HALO_METHODS; i++) {
         const struct halo_method *const method = halo_methods[i];
         const char *const obstacle = why_no_rows(halo, method);

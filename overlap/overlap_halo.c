@@ -192,7 +192,8 @@ static void open_halo(struct overlap_halo *halo, struct bc_run *run)
     op_create_grid(run->job.ranks, dims, &comm);
     const struct halo_grid grid = halo_grid_of(dims, run->job.rank);
     overlap_open(&halo->overlap, run);
-    halo_note_left_out(&halo->local, run->output);
+    if (halo->local.left_out != NULL)
+        halo_note_left_out(&halo->local, run->output);
     for (int i = 0; i < HALO_METHODS_IN_PARTS; i++) {
         const struct halo_method *const method = halo_methods_in_parts[i];
         if (halo->methods.chosen[i] && !has_rows(halo, i))

@@ -147,7 +147,6 @@ bool halo_fit_boxes(struct halo_box_list *list, const struct bc_run *run, bool p
 
 void halo_note_left_out(const struct halo_box_list *list, struct bc_output *output)
 {
-    if (list->left_out != NULL)
-        bc_output_remark(output, BC_NOTE_BOXES_LEFT_OUT, list->left_out, list->where,
-                         advice_of(list).text);
+    bc_output_remark(output, BC_NOTE_BOXES_LEFT_OUT, list->left_out, list->where,
+                     advice_of(list).text);
 }

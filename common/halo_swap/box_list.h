@@ -42,4 +42,5 @@ void halo_shorten_boxes(struct halo_box_list *list, double bytes);
 bool halo_fit_boxes(struct halo_box_list *list, const struct bc_run *run, bool packs,
                     bool in_window, struct bc_error *error);
 
+/* Notes default boxes that don't fit, of a list whose left_out is set. Local. */
 void halo_note_left_out(const struct halo_box_list *list, struct bc_output *output);

@@ -3,6 +3,7 @@
 #include "common/job/limits.h"
 #include "common/job/cores.h"
 #include "common/job/hosts.h"
+#include "common/job/launcher.h"
 #include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/text.h"
@@ -280,9 +281,11 @@ static void find_quotas(struct bc_job *job)
 
 void bc_job_describe(struct bc_job *job)
 {
-    *job = (struct bc_job){0};
+    *job = (struct bc_job){.launched = bc_launcher_processes()};
     BC_MPI(MPI_Comm_rank(MPI_COMM_WORLD, &job->rank));
     BC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &job->ranks));
+    if (job->rank == 0)
+        job->id = bc_launcher_job_id();
     find_nodes(job);
     find_processors(job);
     find_quotas(job);

@@ -10,7 +10,9 @@
    `host_names` and `cores` are on rank 0; elsewhere they are NULL and 0. */
 struct bc_job {
     int rank, ranks;
-    int nodes; /* groups of ranks that share memory, as MPI_Comm_split_type finds them */
+    long launched;  /* processes that the launcher started; 0: not known */
+    const char *id; /* the batch system's; NULL: none */
+    int nodes;      /* groups of ranks that share memory, as MPI_Comm_split_type finds them */
     int min_per_node, max_per_node; /* ranks on a node */
     int min_processors;         /* processors that a node's ranks may run on, minimum over nodes */
     int min_allowed_processors; /* min_processors, or fewer by control groups' quotas (rounded down,

@@ -191,11 +191,9 @@ void bc_metadata_write(struct bc_output *output, const struct bc_job *job, int t
     if (uname(&kernel) == 0)
         bc_output_meta(output, "kernel", "%s %s %s", kernel.sysname, kernel.release,
                        kernel.machine);
-    const char *const job_id = bc_launcher_job_id();
-    bc_output_meta(output, "job_id", "%s", job_id != NULL ? job_id : "NA");
-    const long launched = bc_launcher_processes();
-    if (job->ranks == 1 && launched > 1)
-        bc_output_remark(output, BC_WARNING_SINGLETONS, launched);
+    bc_output_meta(output, "job_id", "%s", job->id != NULL ? job->id : "NA");
+    if (job->ranks == 1 && job->launched > 1)
+        bc_output_remark(output, BC_WARNING_SINGLETONS, job->launched);
     if (job->host_names < job->nodes)
         bc_output_remark(output, BC_NOTE_HOST_NAMES, job->nodes, job->host_names);
     if (job->shares_processors)

@@ -294,14 +294,13 @@ static void write_head(struct bc_run *run)
 /* Ends processes that were started together but are each a job of their own. */
 static void refuse_single_jobs(struct bc_run *run)
 {
-    const long launched = bc_launcher_processes();
-    if (run->job.ranks > 1 || launched <= 1 || !bc_launcher_is_mpirun())
+    if (run->job.ranks > 1 || run->job.launched <= 1 || !bc_launcher_is_mpirun())
         return;
     if (bc_launcher_is_first())
         fprintf(stderr,
                 "%s: %ld processes were started, but each is a job of its own: use the launcher of "
                 "this program's MPI library, %s, or prterun if the library was built for PMIx\n",
-                run->program->name, launched, COMMCOST_MPIRUN);
+                run->program->name, run->job.launched, COMMCOST_MPIRUN);
     end_early(run, BC_EXIT_USAGE);
 }
 

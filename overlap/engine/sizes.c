@@ -56,6 +56,7 @@ bool overlap_fit_sizes(struct overlap_state *overlap, const struct bc_run *run,
     struct overlap_parameters *const p = &overlap->parameters;
     if (p->kind->no_elements)
         return true;
+    overlap->sizes_are_given = is_max_given(run) || bc_option_given(&run->options, "min-num-elts");
     if (p->min_elements > p->max_elements)
         return bc_error_set(error,
                             "--min-num-elts: %lld is more than --max-num-elts, %lld: lower the one "
@@ -305,8 +306,7 @@ void overlap_find_size(struct overlap_state *overlap, const struct bc_run *run, 
     if (overlap_is_data_driven(p))
         return;
     grow(overlap, run, variant);
-    int is_limited =
-        run->job.rank == 0 && (is_max_given(run) || bc_option_given(&run->options, "min-num-elts"));
+    int is_limited = overlap->sizes_are_given;
     bc_harness_bcast(&is_limited, 1, MPI_INT, 0, MPI_COMM_WORLD);
     overlap->lacks_size = !growth->is_found && !is_limited;
     if (growth->is_found)

@@ -28,6 +28,7 @@ struct overlap_growth {
 struct overlap_state {
     struct overlap_parameters parameters; /* first: options are read into it */
     const char *obstacle;         /* on rank 0: limit of the default max_elements, or NULL */
+    bool sizes_are_given;         /* on rank 0: options limit the sizes */
     bool lacks_persistent;        /* on rank 0: leaves out rows of that form */
     bool cuts_too_fine;           /* on rank 0: see overlap_check_cuts */
     const char *parts_option;     /* the option that sets the number of parts; NULL: --test-calls */
