@@ -144,6 +144,13 @@ static int tear_down(void **state)
 
 static void invalidate(MPI_Comm comm) { comms[number_of(&comm)].is_invalid = true; }
 
+/* Names it in MPI, then tells the monitor. */
+static void name_one(MPI_Comm comm, const char *name)
+{
+    strcpy(comms[number_of(&comm)].name, name);
+    communicator_named(comm);
+}
+
 static void free_one(MPI_Comm comm) { communicator_freed(comm, communicator_before_free(comm)); }
 
 static const struct communicator *record_of(MPI_Comm comm)
@@ -168,8 +175,7 @@ TEST(nothing_is_done_while_off)
         comms_count--; /* the handle is used again */
     }
     free_one(made[0]);
-    communicator_named(made[3], "its name");
-    strcpy(comms[number_of(&made[3])].name, "its name");
+    name_one(made[3], "its name");
     assert_int_equal(calls, 0);
     monitored_classes = 1;
     communicators_enter_remembered();
@@ -239,7 +245,7 @@ TEST(ordinals_without_room)
         same[i] = make(50, 3, 9);
         communicator_created(same[i], "MPI_Comm_split");
     }
-    communicator_named(same[0], "its name"); /* so that its ordinal is never used again */
+    name_one(same[0], "its name"); /* so that its ordinal is never used again */
     free_one(same[0]);
     free_one(same[1]);
     for (int i = 0; i < MANY; i++)
@@ -304,7 +310,7 @@ TEST(names)
                                            {"a name", "a name"},
                                            {" \t", "MPI_Cart_create 1"}};
     for (size_t i = 0; i < COUNT(names); i++) {
-        communicator_named(comm, names[i][0]);
+        name_one(comm, names[i][0]);
         assert_string_equal(record_of(comm)->name, names[i][1]);
         assert_string_equal(record_of(comm)->made, "MPI_Cart_create 1");
     }

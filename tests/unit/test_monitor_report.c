@@ -32,6 +32,8 @@ static struct tool_before tool = {.functions = 0};
 
 struct tool_before tool_before(void) { return tool; }
 
+const char *unknown_layer(void) { return NULL; }
+
 /* The rows of all ranks are rank 0's: merging is tested by test_monitor_rows.c. */
 static bool lacks_memory;
 
