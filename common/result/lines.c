@@ -2,7 +2,6 @@
 
 #include "common/memory/allocate.h"
 
-#include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -116,66 +115,6 @@ static const struct bc_column *find_end(const struct bc_table *table, const stru
         if (is_end(&table->columns[i], of, end))
             return &table->columns[i];
     return NULL;
-}
-
-/* ---- metrics --------------------------------------------------------------------------------- */
-
-/* A result as figures of merit, for tools that watch performance: one line for each column where
-   lower or higher is better, in rows with correct data.
-
-     syncbench/sync.MPI_barrier/neighbours.1/ranks.2/sync=0.613 us 0.601 0.622
-
-   The name has the program, the row's keys and the quantity without its unit, with underscores for
-   blanks, equals signs, colons and slashes. Then come value, unit and interval, or NA. */
-
-/* Writes part of a name, with underscores for characters that would end it. */
-static void write_name(FILE *stream, const char *text, size_t length)
-{
-    for (size_t i = 0; i < length; i++) {
-        const bool ends = isspace((unsigned char)text[i]) || strchr("=:/", text[i]) != NULL;
-        fputc(ends ? '_' : text[i], stream);
-    }
-}
-
-static void write_keys(FILE *stream, const struct bc_table *table, const void *result)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        const struct bc_column *const column = &table->columns[i];
-        char cell[BC_CELL_LENGTH];
-        if (column->role > BC_RUN_KEY || !format_cell(cell, column, result))
-            continue;
-        fputc('/', stream);
-        write_name(stream, column->name, strlen(column->name));
-        fputc('.', stream);
-        write_name(stream, cell, strlen(cell));
-    }
-}
-
-static void write_metrics(const struct bc_lines *lines, FILE *stream, const void *result)
-{
-    const struct bc_table *const table = lines->table;
-    const bool is_wrong = bc_table_failed(table, result);
-    for (size_t i = 0; !is_wrong && i < table->count; i++) {
-        const struct bc_column *const column = &table->columns[i];
-        const char *unit;
-        char cell[BC_CELL_LENGTH];
-        if ((column->role != BC_LESS && column->role != BC_MORE) ||
-            !format_cell(cell, column, result))
-            continue;
-        const size_t length = split(column, &unit);
-        write_name(stream, lines->style.program, strlen(lines->style.program));
-        write_keys(stream, table, result);
-        fputc('/', stream);
-        write_name(stream, column->name, length);
-        fprintf(stream, "=%s %s", cell, unit);
-        for (int side = 0; side < 2; side++) {
-            const struct bc_column *const end = find_end(table, column, side == 0 ? "_lo" : "_hi");
-            if (end != NULL)
-                format_cell(cell, end, result);
-            fprintf(stream, " %s", end != NULL ? cell : "NA");
-        }
-        fputc('\n', stream);
-    }
 }
 
 /* ---- shown columns --------------------------------------------------------------------------- */
@@ -388,7 +327,7 @@ static void write_cell(const struct bc_lines *lines, FILE *stream, size_t i, con
 void bc_lines_write_names(const struct bc_lines *lines, FILE *stream)
 {
     int late = 0;
-    for (size_t i = 0; lines->style.format != BC_FORMAT_METRICS && i < lines->count; i++)
+    for (size_t i = 0; lines->style.format != BC_FORMAT_JSON && i < lines->count; i++)
         write_cell(lines, stream, i, heading(lines, i), &late);
 }
 
@@ -424,10 +363,28 @@ static struct bc_column with_few_digits(const struct bc_column *column, const vo
     return few;
 }
 
+/* Writes a row as a JSON object; a missing value is null. */
+static void write_object(const struct bc_lines *lines, FILE *stream, const void *result)
+{
+    for (size_t i = 0; i < lines->count; i++) {
+        const struct bc_column *const column = lines->shown[i];
+        char cell[BC_CELL_LENGTH];
+        const bool has_value = format_cell(cell, column, result);
+        fputs(i == 0 ? "{" : ", ", stream);
+        bc_print_json(stream, column->name);
+        fputs(": ", stream);
+        if (has_value && is_text(column))
+            bc_print_json(stream, cell);
+        else
+            fputs(has_value ? cell : "null", stream);
+    }
+    fputs("}\n", stream);
+}
+
 void bc_lines_write_row(const struct bc_lines *lines, FILE *stream, const void *result)
 {
-    if (lines->style.format == BC_FORMAT_METRICS) {
-        write_metrics(lines, stream, result);
+    if (lines->style.format == BC_FORMAT_JSON) {
+        write_object(lines, stream, result);
         return;
     }
     int late = 0;

@@ -23,7 +23,7 @@ void bc_lines_prepare(struct bc_lines *lines, const struct bc_table *table,
 /* Appends the keys that all rows share and that aren't shown: `direction=send; pair=0`. */
 void bc_lines_add_run_keys(const struct bc_lines *lines, const void *result, struct bc_text *text);
 
-/* Writes the header row; nothing with BC_FORMAT_METRICS. */
+/* Writes the header row; nothing with BC_FORMAT_JSON. */
 void bc_lines_write_names(const struct bc_lines *lines, FILE *stream);
 
 /* Writes the row of a result struct, of the type that the table's columns name. */

@@ -25,6 +25,12 @@ struct bc_output {
     char *behind_text;
     size_t behind_length;
     int64_t rows;
+    FILE *members; /* of the metadata's JSON object, which is written as the header; NULL:
+                      none so far */
+    bool has_header;
+    char *members_text;
+    size_t members_length;
+    bool in_list;           /* the last member is an array that more lines may extend */
     bool waits;             /* the header waits for the first row */
     int64_t disturbed;      /* number of disturbed rows that no line has reported */
     int64_t last_disturbed; /* the number of the last of these rows */
@@ -98,11 +104,60 @@ static FILE *stream_of(struct bc_output *output, const char *word)
     return waits && output->behind_rows != NULL ? output->behind_rows : output->stream;
 }
 
-/* Writes `# WORD: text`; with short metadata in lines for a terminal, except verbose and debug
-   output, which scripts read. */
+static bool is_json(const struct bc_output *output)
+{
+    return output->lines.style.format == BC_FORMAT_JSON;
+}
+
+/* Writes `"key": "text"`. */
+static void write_member(FILE *stream, const char *key, const char *text)
+{
+    bc_print_json(stream, key);
+    fputs(": ", stream);
+    bc_print_json(stream, text);
+}
+
+/* Writes an object with one member. */
+static void write_object(FILE *stream, const char *word, const char *text)
+{
+    fputc('{', stream);
+    write_member(stream, word, text);
+    fputs("}\n", stream);
+}
+
+/* Begins a member of the metadata's object. Returns the stream for it. */
+static FILE *next_member(struct bc_output *output)
+{
+    if (output->members != NULL)
+        fputs(output->in_list ? "], " : ", ", output->members);
+    else
+        output->members = open_memstream(&output->members_text, &output->members_length);
+    output->in_list = false;
+    return output->members;
+}
+
+/* Writes the object of the metadata. */
+static void write_members(struct bc_output *output)
+{
+    if (output->members == NULL)
+        return;
+    if (fclose(output->members) != 0 || output->members_text == NULL)
+        output->lost = ENOMEM;
+    else
+        fprintf(output->stream, "{\"metadata\": {%s}}\n", output->members_text);
+    free(output->members_text);
+    output->members = NULL;
+}
+
+/* Writes `# WORD: text`, or in JSON an object; with short metadata in lines for a terminal, except
+   verbose and debug output, which scripts read. */
 static void write_line(struct bc_output *output, const char *word, const char *text)
 {
     FILE *const stream = stream_of(output, word);
+    if (is_json(output)) {
+        write_object(stream, word, text);
+        return;
+    }
     const int column = fprintf(stream, "# %s: ", word);
     const bool is_for_machines = strcmp(word, "verbose") == 0 || strcmp(word, "debug") == 0;
     if (output->lines.style.content == BC_WITH_SHORT_METADATA && !is_for_machines)
@@ -140,13 +195,36 @@ static void write_remark(struct bc_output *output, const char *word, const char 
     free(text.start);
 }
 
+static void add_member(struct bc_output *output, const char *key, const char *format,
+                       va_list arguments)
+{
+    struct bc_text text = {0};
+    bc_text_append_list(&text, format, arguments);
+    bc_make_plain_text(text.start, ' ');
+    /* The only key of several lines, which follow one another. */
+    const bool is_listed = strcmp(key, "mpi_variable") == 0, goes_on = is_listed && output->in_list;
+    FILE *const stream = goes_on ? output->members : next_member(output);
+    if (stream != NULL) {
+        if (goes_on)
+            fputs(", ", stream);
+        else
+            fprintf(stream, "\"%s\": %s", key, is_listed ? "[" : "");
+        bc_print_json(stream, text.start);
+        output->in_list = is_listed;
+    }
+    free(text.start);
+}
+
 void bc_output_meta(struct bc_output *output, const char *key, const char *format, ...)
 {
     if (output == NULL || output->lines.style.content != BC_WITH_METADATA)
         return;
     va_list arguments;
     va_start(arguments, format);
-    write_remark(output, key, format, arguments);
+    if (is_json(output) && !output->has_header)
+        add_member(output, key, format, arguments);
+    else
+        write_remark(output, key, format, arguments);
     va_end(arguments);
 }
 
@@ -203,6 +281,20 @@ static const struct {
                      [BC_MORE] = {"more", "more is better: "},
                      [BC_INFO] = {"info", NULL}};
 
+static void write_roles_in_json(struct bc_output *output)
+{
+    FILE *const stream = next_member(output);
+    if (stream == NULL)
+        return;
+    fputs("\"columns\": {", stream);
+    for (size_t i = 0; i < output->lines.count; i++) {
+        fputs(i > 0 ? ", " : "", stream);
+        write_member(stream, output->lines.shown[i]->name,
+                     roles[output->lines.shown[i]->role].name);
+    }
+    fputc('}', stream);
+}
+
 static void write_roles(struct bc_output *output)
 {
     struct bc_text text = {0};
@@ -255,8 +347,12 @@ void bc_output_header(struct bc_output *output)
     if (output == NULL || output->lines.style.content == BC_ROWS_ONLY)
         return;
     output->waits = output->lines.style.content == BC_WITH_SHORT_METADATA;
-    if (output->lines.style.content == BC_WITH_METADATA)
+    if (output->lines.style.content == BC_WITH_METADATA && is_json(output))
+        write_roles_in_json(output);
+    else if (output->lines.style.content == BC_WITH_METADATA)
         write_roles(output);
+    write_members(output);
+    output->has_header = true;
     if (!output->waits)
         bc_lines_write_names(&output->lines, output->stream);
     flush(output);
@@ -353,8 +449,12 @@ void bc_output_end(struct bc_output *output, int status)
     write_meanings(output);
     write_disturbed(output);
     write_waiting(output);
-    fprintf(output->stream, "# end: %" PRId64 " row%s, exit %d\n", output->rows,
-            output->rows == 1 ? "" : "s", status);
+    if (is_json(output))
+        fprintf(output->stream, "{\"end\": {\"rows\": %" PRId64 ", \"exit\": %d}}\n", output->rows,
+                status);
+    else
+        fprintf(output->stream, "# end: %" PRId64 " row%s, exit %d\n", output->rows,
+                output->rows == 1 ? "" : "s", status);
     flush(output);
 }
 
@@ -364,6 +464,7 @@ bool bc_output_close(struct bc_output *output)
 {
     if (output == NULL)
         return true;
+    write_members(output);
     write_waiting(output);
     flush(output);
     int problem = output->lost;

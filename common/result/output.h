@@ -142,7 +142,7 @@ const struct bc_table *bc_table_with_columns(const struct bc_table *own,
 enum bc_format {
     BC_FORMAT_TSV,
     BC_FORMAT_TABLE,
-    BC_FORMAT_METRICS /* one line per quantity: see lines.c */
+    BC_FORMAT_JSON /* JSON Lines: an object for the metadata, one for each row and each remark */
 };
 
 struct bc_output; /* an open result */

@@ -30,6 +30,17 @@ void bc_text_append(struct bc_text *text, const char *format, ...)
     va_end(arguments);
 }
 
+void bc_print_json(FILE *stream, const char *text)
+{
+    fputc('"', stream);
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\')
+            fputc('\\', stream);
+        fputc(*text, stream);
+    }
+    fputc('"', stream);
+}
+
 /* ---- plain text ------------------------------------------------------------------------------ */
 
 /* Reads the first character of a text (RFC 3629). Returns its length in bytes; 0 if invalid. */

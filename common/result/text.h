@@ -25,6 +25,9 @@ void bc_text_append_list(struct bc_text *text, const char *format, va_list argum
 void bc_print_wrapped(FILE *stream, const char *text, size_t column, size_t width,
                       const char *begin);
 
+/* Prints a plain text as a JSON string (RFC 8259). */
+void bc_print_json(FILE *stream, const char *text);
+
 /* Makes a text plain, in place and never longer: one line of UTF-8. Control characters and line
    separators become `control`, bytes that aren't UTF-8 become question marks. */
 void bc_make_plain_text(char *text, char control);

@@ -1,7 +1,8 @@
 /*
- * Writes a result: tab-separated, aligned for reading (`table`), or as figures of merit
- * (`metrics`). A result for people has a short head and the main columns only. Internal to
- * common/run, and for the monitor's report. All functions are local; NULL as in output.h.
+ * Writes a result: tab-separated, aligned for reading (`table`), or as JSON Lines (`json`), whose
+ * objects are {"metadata": {...}}, {"note": "..."} and so on, the rows, and {"end": {...}}. A
+ * result for people has a short head and the main columns only. Internal to common/run, and for the
+ * monitor's report. All functions are local; NULL as in output.h.
  */
 #pragma once
 
@@ -16,10 +17,9 @@ enum bc_content { BC_WITH_METADATA, BC_WITH_SHORT_METADATA, BC_WITH_HEADER, BC_R
 struct bc_style {
     enum bc_format format;
     enum bc_content content;
-    const char *program; /* begins remarks on stderr and metrics; must outlive the output. May be
-                            NULL with BC_WITH_METADATA, except for metrics */
-    const char *columns; /* comma-separated names of the shown columns, in order; NULL: all. Metrics
-                            have all */
+    const char *program; /* begins remarks on stderr; must outlive the output. May be NULL with
+                            BC_WITH_METADATA */
+    const char *columns; /* comma-separated names of the shown columns, in order; NULL: all */
     const char *spare;   /* shown columns that a table may leave out (struct bc_table) */
     const char *varying; /* BC_RUN_KEY columns in which rows differ, each followed by a comma; NULL:
                             none */

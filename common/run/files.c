@@ -30,15 +30,22 @@ static bool check_two_files(const struct bc_settings *s, struct bc_error *error)
                         s->dump_samples);
 }
 
+/* True if people read the result. */
+static bool is_for_people(const struct bc_settings *s)
+{
+    return s->output == NULL && s->format != BC_FORMAT_JSON;
+}
+
 static enum bc_content content_of(const struct bc_settings *s)
 {
     if (s->no_header)
         return BC_ROWS_ONLY;
     if (s->no_metadata || s->metadata == BC_METADATA_NONE)
         return BC_WITH_HEADER;
-    if (s->metadata == BC_METADATA_AUTO)
-        return s->output != NULL ? BC_WITH_METADATA : BC_WITH_SHORT_METADATA;
-    return s->metadata == BC_METADATA_FULL ? BC_WITH_METADATA : BC_WITH_SHORT_METADATA;
+    /* JSON has no short head. */
+    const bool is_full = s->metadata == BC_METADATA_FULL || s->format == BC_FORMAT_JSON ||
+                         (s->metadata == BC_METADATA_AUTO && !is_for_people(s));
+    return is_full ? BC_WITH_METADATA : BC_WITH_SHORT_METADATA;
 }
 
 /* Returns the names that --columns asks for, with the main columns in place of `main`. */
@@ -64,11 +71,8 @@ static bool choose_columns(struct bc_run *run, struct bc_error *error)
 {
     const struct bc_table *const table = run->own->table;
     const struct bc_settings *const s = &run->settings;
-    const bool is_metrics = s->format == BC_FORMAT_METRICS;
-    const char *const usual = s->output != NULL || is_metrics ? "all" : "main";
+    const char *const usual = is_for_people(s) ? "main" : "all";
     const char *const asked = s->columns != NULL ? s->columns : usual;
-    if (is_metrics && strcmp(asked, "all") != 0)
-        return bc_error_set(error, "--columns: --format=metrics has all results: use one of both");
     if (strcmp(asked, "all") == 0 || (strcmp(asked, "main") == 0 && table->main == NULL))
         return true;
     run->own->columns = named_columns(run, asked);

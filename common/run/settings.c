@@ -17,7 +17,7 @@ static const struct bc_option rows[] = {
     {"help", BC_FLAG, AT(help), .short_name = 'h', .asks_help = true, .internal = true,
      .help = "print this help and exit"},
     {"version", BC_FLAG, AT(version), .internal = true, .help = "print the version and exit"},
-    {"format", BC_CHOICE, AT(format), .choices = "tsv|table|metrics",
+    {"format", BC_CHOICE, AT(format), .choices = "tsv|table|json",
      .help = "tab-separated columns, aligned columns, or one line per quantity"},
     {"output", BC_TEXT, AT(output), .argument = "FILE",
      .help = "write the result to FILE instead of stdout"},

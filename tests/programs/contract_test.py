@@ -1,6 +1,7 @@
 """The contract of all benchmark programs: help, version, wrong usage, output, metadata, the end line,
 remarks, samples, signals."""
 
+import json
 import os
 import re
 import signal
@@ -192,6 +193,17 @@ def roles_of(output):
     return dict(word.rsplit("=", 1) for word in words.split())
 
 
+def once_each(pairs):
+    """An object's members; no name twice."""
+    assert len(dict(pairs)) == len(pairs), pairs
+    return dict(pairs)
+
+
+def text_of(value):
+    """A JSON value as a cell."""
+    return "NA" if value is None else str(value)
+
+
 def words_for(program, table):
     """Returns the words of a table for a program."""
     return table.get(program, table.get(os.path.dirname(program), "")).split()
@@ -306,30 +318,22 @@ class EveryProgram:
         assert read_tsv(written)
         assert written.splitlines()[-1].startswith("# end: ")
 
-    def test_metrics(self):
-        """A line for each quantity of each row: name, value, unit and interval. Names are made of the
-        same keys in every launch; the check for ReFrame reads all."""
-        wanted = (r"(?P<row>[^\s=]+)/(?P<quantity>[^\s=/]+)=(?P<value>[-+.0-9e]+) "
-                  r"(?P<unit>us|ns|s|%|MB/s|1/s|B|1) (?P<lo>\S+) (?P<hi>\S+)")
-        with open(os.path.join(self.source, "integrations", "reframe", "commcost_check.py"),
-                  encoding="utf-8") as stream:
-            expression, = re.findall('(?m)^METRIC = r"(.*)"$', stream.read())
-        rows = []
-        for _ in range(2):
-            output = self.text("--format=metrics")
-            lines = [line for line in output.splitlines() if not line.startswith("#")]
-            found = [re.fullmatch(wanted, line) for line in lines]
-            assert lines and None not in found, lines
-            assert len(re.findall(expression, output, re.M)) == len(lines)
-            assert len({line.partition("=")[0] for line in lines}) == len(lines)
-            rows.append({metric["row"] for metric in found})
-            for metric in found:
-                if metric["lo"] != "NA":
-                    assert float(metric["lo"]) <= float(metric["value"]) <= float(metric["hi"])
-        assert rows[0] == rows[1]
-        assert {row.split("/")[0] for row in rows[0]} == {os.path.basename(self.program)}
-        results = {name for name, role in roles_of(self.text()).items() if role in ("less", "more")}
-        assert all(any(name.startswith(metric["quantity"]) for name in results) for metric in found)
+    def test_json(self):
+        """The metadata, roles and keys of the other form, which a strict reader reads."""
+        output, plain = self.text("--format=json"), self.text("--metadata=full", "--columns=all")
+        objects = [json.loads(line, object_pairs_hook=once_each) for line in output.splitlines()]
+        metadata, = (one["metadata"] for one in objects if "metadata" in one)
+        rows, lines = [one for one in objects if len(one) > 1], read_tsv(plain)
+        roles = roles_of(plain)
+        assert objects[-1] == {"end": {"rows": len(rows), "exit": 0}}
+        assert metadata.pop("columns") == roles
+        assert {line[2:].partition(": ")[0] for line in split(plain)[0]} - set(metadata) <= {
+            "columns", "note", "warning", "verbose", "debug", "end"}
+        assert [list(row) for row in rows] == [list(line) for line in lines]
+        for row, line in zip(rows, lines):
+            for name, cell in line.items():
+                assert roles[name] != "key" or text_of(row[name]) == cell, name
+                assert isinstance(row[name], (str, int, float)) or cell == "NA" or roles[name] != "key", name
 
     def test_remarks(self):
         """Without metadata nothing but header and rows goes to the result; remarks go to stderr."""
@@ -408,7 +412,7 @@ class EveryProgram:
         path.write_text("of another run")
         self.refuses("--columns=status,no_such", f"--dump-samples={path}", named="--columns")
         assert path.read_text() == "of another run"
-        self.refuses("--columns=status", "--format=metrics", named="--columns")
+        self.refuses("--format=metrics", named="--format")
         self.refuses("--columns=", named="--columns")
         self.refuses("--metadata=long", named="--metadata")
         # Of these the last holds.

@@ -406,45 +406,51 @@ TEST(tables_are_for_people)
                                      "a name of 20 letters  1.500  1.400  1.600      1.0\n");
 }
 
-/* ---- metrics --------------------------------------------------------------------------------- */
+/* ---- JSON Lines ------------------------------------------------------------------------------ */
 
-/* One line a quantity; a row's texts without what would end a name. Nothing of a row that failed.
- */
-TEST(metrics_are_lines)
+/* An object for the metadata, wherever remarks come, one for each remark and row, and the end. */
+TEST(json_lines)
 {
     struct fixture *const f = *state;
     struct row {
         const char *kind;
-        double latency, latency_lo, latency_hi, rate; /* times in ns */
+        double latency; /* in ns */
+        int64_t count;
         const char *status;
     };
     static const struct bc_column own_columns[] = {
         BC_COLUMN("kind", BC_KEY, 0, row, kind),
         BC_COLUMN_AS(BC_CELL_TIME, "latency_us", BC_LESS, 3, row, latency),
-        BC_COLUMN_AS(BC_CELL_TIME, "latency_lo_us", BC_INFO, 3, row, latency_lo),
-        BC_COLUMN_AS(BC_CELL_TIME, "latency_hi_us", BC_INFO, 3, row, latency_hi),
-        BC_COLUMN("rate_per_s", BC_MORE, 1, row, rate),
-        BC_COLUMN("avail(%)", BC_MORE, 1, row, rate),
-        BC_COLUMN_AS(BC_CELL_US, "iter_t", BC_LESS, 2, row, latency),
+        BC_COLUMN("count", BC_INFO, 0, row, count),
         BC_COLUMN("status", BC_INFO, 0, row, status),
     };
-    static const struct row rows[] = {{"a b/c=d", 1500, 1400, 1600, 2.5, BC_OK},
-                                      {"x", 1, NAN, NAN, NAN, BC_OK},
-                                      {"wrong", 1500, 1400, 1600, 2.5, BC_FAIL}};
+    static const struct row rows[] = {{"a\\b\"c", 1500, 7, BC_OK},
+                                      {NULL, NAN, BC_NO_INTEGER, BC_FAIL}};
     static const struct bc_table of_rows = {.columns = own_columns, .count = COUNT(own_columns)};
-    static const struct bc_style metrics = {
-        .format = BC_FORMAT_METRICS, .content = BC_WITH_HEADER, .program = "bench"};
-    struct bc_output *const output = bc_output_open(f->path, &metrics, &of_rows);
+    static const struct bc_style json = {
+        .format = BC_FORMAT_JSON, .content = BC_WITH_METADATA, .program = "bench"};
+    struct bc_output *const output = bc_output_open(f->path, &json, &of_rows);
+    bc_output_meta(output, "version", "%d", 1);
+    bc_output_remark(output, "note", "%s", "early");
+    bc_output_meta(output, "mpi_variable", "A=\"1\"");
+    bc_output_meta(output, "mpi_variable", "B=2");
+    bc_output_meta(output, "ranks", "2");
     bc_output_header(output);
     for (size_t i = 0; i < COUNT(rows); i++)
         bc_output_row(output, &rows[i]);
+    bc_output_meta(output, "note", "late\n");
+    bc_output_end(output, 1);
     assert_true(bc_output_close(output));
-    assert_string_equal(contents(f), "bench/kind.a_b_c_d/latency=1.500 us 1.400 1.600\n"
-                                     "bench/kind.a_b_c_d/rate=2.5 1/s NA NA\n"
-                                     "bench/kind.a_b_c_d/avail=2.5 % NA NA\n"
-                                     "bench/kind.a_b_c_d/iter_t=1.50 us NA NA\n"
-                                     "bench/kind.x/latency=0.001 us NA NA\n"
-                                     "bench/kind.x/iter_t=0.00 us NA NA\n");
+    assert_string_equal(
+        contents(f),
+        "{\"note\": \"early\"}\n"
+        "{\"metadata\": {\"version\": \"1\", \"mpi_variable\": [\"A=\\\"1\\\"\", \"B=2\"], "
+        "\"ranks\": \"2\", \"columns\": {\"kind\": \"key\", \"latency_us\": \"less\", "
+        "\"count\": \"info\", \"status\": \"info\"}}}\n"
+        "{\"kind\": \"a\\\\b_c\", \"latency_us\": 1.500, \"count\": 7, \"status\": \"ok\"}\n"
+        "{\"kind\": null, \"latency_us\": null, \"count\": null, \"status\": \"FAIL\"}\n"
+        "{\"note\": \"late \"}\n"
+        "{\"end\": {\"rows\": 2, \"exit\": 1}}\n");
 }
 
 /* ---- locale ---------------------------------------------------------------------------------- */
