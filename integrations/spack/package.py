@@ -10,11 +10,11 @@ class Commcost(CMakePackage):
     """Cost of communication for an MPI application: overlap, host overhead, message rate, latency and bandwidth,
     synchronisation, halo exchanges, slow nodes and links, and a monitor for any MPI program."""
 
-    url = "file:///opt/archives/commcost-0.1.0.tar.gz"
+    url = "file:///opt/archives/commcost-0.2.0.tar.gz"
     maintainers = []
     license("BSD-3-Clause")
 
-    version("0.1.0", sha256="0" * 64)
+    version("0.2.0", sha256="0" * 64)
 
     variant("man", default=True, description="Man pages")
 

@@ -12,4 +12,4 @@ Packages share `command` (command lines, errors of one line), `system` (files, c
 lists as text) and `page` (a report as a tree of parts). They need Python 3.6 and its standard library.
 """
 
-__version__ = "0.1.0"  # of commcost; read by CMakeLists.txt
+__version__ = "0.2.0"  # of commcost; read by CMakeLists.txt
