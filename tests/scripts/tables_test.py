@@ -193,7 +193,7 @@ class Apart(Case):
     @each("label, named", [("Barrier, 2 ranks", "Barrier, 2 ranks"), ("Barrier, 12 ranks", "Barrier, 12 ranks, 2 ranks")])
     def test_name_of_a_line(self, label, named):
         """A key is added that the line doesn't name."""
-        assert scorecard.named(fact_lines.Line(label, "1 µs"), {"ranks": "2"}).label == named
+        assert fact_lines.named(fact_lines.Line(label, "1 µs"), {"ranks": "2"}).label == named
 
     def test_title_of_mixtures(self):
         for run in range(2):

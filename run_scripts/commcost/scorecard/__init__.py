@@ -4,8 +4,9 @@
     scorecard         the lines under their headings
     cost_lines        lines about costs, one function per question
     gain_lines        lines about gains, one function per question
+    guideline_lines   lines about collectives that take longer than other calls
     change_lines      lines about changes and varied settings
-    fact_lines        a line, and values with their units
+    fact_lines        a line, its label, and values with their units
     card_title        the head line: machine, MPI library, launches, date
     caveats           limits of the answers
     program_warnings  warnings and notes of programs and suite

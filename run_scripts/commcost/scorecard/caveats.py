@@ -42,3 +42,18 @@ def caveats_of(tables, parts, lost):
     warnings = program_warnings.warnings_of(tables)
     if warnings:
         yield card_table.PROGRAM_WARNINGS.format(counted(len(warnings), "warning"))
+
+
+def disturbed(tables):
+    """Returns the identities of rows that lost more than LOST_PCT in the median over launches, since a single
+    interruption is a large part of a short row. Ignores rows of noise: interruptions are their result."""
+    return {row.identity for kind in tables.kinds() if kind != "noise" for row in tables.rows(kind)
+            if (row.median("lost_pct") or 0) > LOST_PCT}
+
+
+def marked(line, lost):
+    """Returns the line, with a note if at least half of its rows are disturbed."""
+    if not line.rows or 2 * len(lost.intersection(line.rows)) < len(set(line.rows)):
+        return line
+    note = "" if line.value == UNSURE else line.note
+    return line._replace(note="; ".join(filter(None, [note, card_table.DISTURBED])))

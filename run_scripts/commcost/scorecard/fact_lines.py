@@ -4,10 +4,12 @@ import math
 import re
 import typing
 
-from commcost.words import bytes_text
+from commcost.result.row_labels import further
+from commcost.words import bytes_text, cut
 
 NO_BREAK = "\u00a0"
 DECIMALS, LARGE = 6, 1e6  # max; numbers beyond either get an exponent
+VALUE = 40                # max characters of a further key's value
 
 
 class Line(typing.NamedTuple):
@@ -25,6 +27,13 @@ class Line(typing.NamedTuple):
     def remark(self):
         """Returns note and remedy, with no-break spaces before units."""
         return re.sub("(?<=[0-9]) ", NO_BREAK, ": ".join(filter(None, (self.note, self.remedy))))
+
+
+def named(line, keys):
+    """Returns the line, with the further keys that distinguish its rows from others."""
+    words = [key.label(cut(keys[key.column], VALUE)) for key in further(keys) if keys[key.column] != "NA"]
+    return line._replace(label=", ".join([line.label, *(
+        word for word in words if not re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", line.label))]))
 
 
 # Units of a quantity: min value, size, and name.

@@ -4,20 +4,16 @@ It can be shown as text (quickstart.sh, report_text.sh --short), Markdown and HT
 card_table.py, its questions in cost_lines.py and gain_lines.py.
 """
 
-import re
 import typing
 
-from commcost.result.row_labels import further
 from commcost.scorecard import card_table
 from commcost.scorecard.card_title import title_of
-from commcost.scorecard.caveats import LOST_PCT, VARIANTS, caveats_of
+from commcost.scorecard.caveats import VARIANTS, caveats_of, disturbed, marked
 from commcost.scorecard.change_lines import best_settings, changes_by_verdict
 from commcost.scorecard.cost_lines import QUESTIONS, slow_links, time_in_mpi
+from commcost.scorecard.fact_lines import named
 from commcost.scorecard.gain_lines import gains
 from commcost.scorecard.guideline_lines import slow_collectives
-from commcost.words import UNSURE, cut
-
-VALUE = 40     # max characters of a further key's value
 
 
 class Part(typing.NamedTuple):
@@ -51,25 +47,3 @@ def card_of(tables, best=(), changes=()):
     parts = [Part(heading, [marked(line, lost) for line in several]) for heading, several in lines.items()]
     parts = [part for part in parts if part.lines]
     return Scorecard(title_of(tables), parts, list(caveats_of(tables, parts, lost)))
-
-
-def named(line, keys):
-    """Returns the line, with the further keys that distinguish its rows from others."""
-    words = [key.label(cut(keys[key.column], VALUE)) for key in further(keys) if keys[key.column] != "NA"]
-    return line._replace(label=", ".join([line.label, *(
-        word for word in words if not re.search(rf"(?<![\w.]){re.escape(word)}(?!\w)", line.label))]))
-
-
-def disturbed(tables):
-    """Returns the identities of rows that lost more than LOST_PCT in the median over launches, since a single
-    interruption is a large part of a short row. Ignores rows of noise: interruptions are their result."""
-    return {row.identity for kind in tables.kinds() if kind != "noise" for row in tables.rows(kind)
-            if (row.median("lost_pct") or 0) > LOST_PCT}
-
-
-def marked(line, lost):
-    """Returns the line, with a note if at least half of its rows are disturbed."""
-    if not line.rows or 2 * len(lost.intersection(line.rows)) < len(set(line.rows)):
-        return line
-    note = "" if line.value == UNSURE else line.note
-    return line._replace(note="; ".join(filter(None, [note, card_table.DISTURBED])))
