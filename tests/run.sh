@@ -28,7 +28,8 @@ install_missing gcc libc6-dev make cmake mpich libmpich-dev libcmocka-dev python
 if [ "$tier" != run ]; then
     install_missing g++ git openmpi-bin libopenmpi-dev kmod procps shellcheck clang clang-format clang-tidy \
         libclang-rt-dev cppcheck valgrind help2man binutils python3-pandas python3-matplotlib r-base-core \
-        libsimgrid-dev util-linux munge slurm-client slurmctld slurmd libreoffice-calc python3-uno hpcc lammps bubblewrap
+        libsimgrid-dev util-linux munge slurm-client slurmctld slurmd libreoffice-calc python3-uno hpcc lammps \
+        quantum-espresso cp2k nwchem bubblewrap
     # For variant_arm64, which skips without.
     (install_missing gcc-aarch64-linux-gnu qemu-user) || echo "no compiler or no emulator for arm64: continues without"
 fi
