@@ -35,5 +35,20 @@ class Forms(virtual.Test):
                         self.assertEqual(found.head["languages"], languages)
 
 
+class Flavours(virtual.Test):
+    """A program in Fortran (flavours.F90) that makes the calls of one in C."""
+
+    def test_reports(self):
+        if not os.path.exists(LAYER):
+            raise unittest.SkipTest("no Fortran compiler for this MPI library")
+        of_c = report_of("flavours", **MACHINE)
+        self.assertTrue(any("pair of ranks" in line for line in of_c.lines))
+        for flavour, languages in {"mpifh": "Fortran", "use_mpi": "Fortran", "use_f08": "Fortran (mpi_f08)"}.items():
+            with self.subTest(flavour):
+                found = report_of("../monitor/flavours_" + flavour, **MACHINE)
+                self.assertEqual(found.lines, of_c.lines)
+                self.assertEqual(found.head["languages"], languages)
+
+
 if __name__ == "__main__":
     virtual.main()
