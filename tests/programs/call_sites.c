@@ -1,6 +1,6 @@
 /*
- * Prints the function and the line of each of its MPI calls, except MPI_Comm_rank, for a comparison
- * with the monitor's call sites. On two ranks.
+ * Appends to the file $CALLS_FILE the function and the line of each of its MPI calls, except
+ * MPI_Comm_rank, for a comparison with the monitor's call sites. On two ranks.
  *
  * usage: call_sites [PLUG_IN]...   exchanges in these shared objects, one after the other; without
  *                                  any, in the program
@@ -27,6 +27,9 @@ static void exchange_in(const char *file, int rank)
 int main(int argc, char **argv)
 {
     int rank;
+    /* Launchers may mix the lines of ranks. */
+    if (freopen(getenv("CALLS_FILE"), "a", stdout) == NULL || setvbuf(stdout, NULL, _IOLBF, 0) != 0)
+        return 1;
     AT(MPI_Init(&argc, &argv));
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 #ifdef LINKED

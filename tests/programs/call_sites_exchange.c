@@ -10,7 +10,7 @@ static inline __attribute__((always_inline)) void meet(void) { AT(MPI_Barrier(MP
 static __attribute__((noinline)) int wait_for_both(void)
 {
     AT(MPI_Waitall(2, requests, MPI_STATUSES_IGNORE));
-    return fflush(stdout);
+    return puts("waited");
 }
 
 void exchange(int rank)

@@ -32,19 +32,26 @@ class CallSitesCase(Case):
         subprocess.run([self.compiler, "-g", "-w", *words, "-o", program, "-ldl"], check=True)
         return program
 
-    def monitored(self, *program, words="site,calls"):
-        """Runs the program. Returns the calls that it printed by function and line, and its report's rows and CallSites."""
+    def monitored(self, *program, words):
+        """Runs the program. Returns its output, and its report's rows and CallSites."""
         path = self.folder / "report.tsv"
         done = call(self.launcher.line(RANKS, {
-            "LD_PRELOAD": self.built("monitor/libmpirtmon.so"), "MPIRT_MONITOR": f"{words},output={path}"}, program))
+            "LD_PRELOAD": self.built("monitor/libmpirtmon.so"), "MPIRT_MONITOR": f"{words},output={path}",
+            "CALLS_FILE": self.folder / "calls"}, program))
         assert (done.returncode, done.stderr) == (0, "")
         report = read(path)
         date, = re.findall("^# date: (.*)$", report, re.MULTILINE)
-        printed = collections.Counter()
-        for function, file, line in re.findall(r"^MPI_(\w+)\(.*\) (\S+):([0-9]+)$", done.stdout, re.MULTILINE):
-            printed[function, f"{os.path.basename(file)}:{line}"] += 1
         rows = read_tsv(report)
-        return printed, rows, CallSites(rows, date)
+        return done.stdout, rows, CallSites(rows, date)
+
+    def calls(self, *program, words="site,calls"):
+        """Runs the program call_sites. Returns the calls that it printed by function and line, and the same."""
+        _, rows, sites = self.monitored(*program, words=words)
+        output = read(self.folder / "calls")
+        printed = collections.Counter()
+        for function, file, line in re.findall(r"^MPI_(\w+)\(.*\) (\S+):([0-9]+)$", output, re.MULTILINE):
+            printed[function, f"{os.path.basename(file)}:{line}"] += 1
+        return printed, rows, sites
 
     @staticmethod
     def assert_counted(rows, sites, printed):
@@ -83,7 +90,7 @@ class Lines(CallSitesCase):
     @each("flags", ["-O0", "-O3", "-O0 -no-pie", "-O3 -no-pie", "-O3 -fomit-frame-pointer -funroll-loops"])
     def test_program(self, flags):
         program = self.compile("program", *flags.split(), "-DLINKED", PROGRAM, EXCHANGE)
-        printed, rows, sites = self.monitored(program)
+        printed, rows, sites = self.calls(program)
         assert len(printed) == 14
         self.assert_counted(rows, sites, printed)
         assert sites.remarks == []
@@ -91,7 +98,7 @@ class Lines(CallSitesCase):
     def test_shared_object(self):
         library = self.compile("libexchange.so", "-O3", "-shared", "-fPIC", EXCHANGE)
         program = self.compile("program", "-O2", "-DLINKED", PROGRAM, library)
-        printed, rows, sites = self.monitored(program)
+        printed, rows, sites = self.calls(program)
         self.assert_counted(rows, sites, printed)
         assert {row["site"] for row in rows if row["kind"] == "module"} == {library, program}
 
@@ -101,7 +108,7 @@ class Lines(CallSitesCase):
         second = str(self.folder / "second.so")
         shutil.copy2(first, second)
         program = self.compile("program", "-O2", PROGRAM)
-        printed, rows, sites = self.monitored(program, first, second, first)
+        printed, rows, sites = self.calls(program, first, second, first)
         self.assert_counted(rows, sites, printed)
         calls = collections.Counter()
         for row in rows:
@@ -111,7 +118,7 @@ class Lines(CallSitesCase):
 
     def test_stripped(self):
         program = self.compile("program", "-O2", "-s", "-DLINKED", PROGRAM, EXCHANGE)
-        printed, rows, sites = self.monitored(program)
+        printed, rows, sites = self.calls(program)
         assert sum(of_program(calls_by_line(rows, sites)).values()) == sum(as_counted(printed).values())
         assert {sites.text(row["site"]) for row in rows if row["kind"] == "site"} == {
             row["site"] for row in rows if row["kind"] == "site"}
@@ -120,14 +127,14 @@ class Lines(CallSitesCase):
 
     def test_newer_program(self):
         program = self.compile("program", "-O2", "-DLINKED", PROGRAM, EXCHANGE)
-        _, rows, _ = self.monitored(program)
+        _, rows, _ = self.calls(program)
         sites = CallSites(rows, "2001-01-01T00:00:00+0000")
         assert sites.remarks == ["program: its file changed after the report, so its lines are unknown: run it again"]
 
     @each("callers flags", [(2, "-O0"), (3, "-O2 -fomit-frame-pointer")])
     def test_callers(self, callers, flags):
         program = self.compile("program", *flags.split(), "-DLINKED", PROGRAM, EXCHANGE)
-        printed, rows, sites = self.monitored(program, words=f"site={callers},calls")
+        printed, rows, sites = self.calls(program, words=f"site={callers},calls")
         self.assert_counted(rows, sites, printed)
         # Two lines wait for both requests, in exchange(), which main() calls. The compiler may copy one.
         waits = {sites.text(row["site"]) for row in rows
@@ -140,7 +147,7 @@ class Times(CallSitesCase):
     def test_sums(self):
         """The times of all sites and of the monitor itself add up to the time inside MPI."""
         program = self.compile("program", "-O2", "-DLINKED", PROGRAM, EXCHANGE)
-        _, rows, _ = self.monitored(program)
+        _, rows, _ = self.calls(program)
         inside = {kind: sum(number(row["in_calls_s"]) for row in rows if row["kind"] == kind and row["rank"] == "NA")
                   for kind in ("site", "total", "calls")}
         own, = (number(row["in_calls_s"]) for row in rows if row["operation"] == "libmpirtmon")
@@ -155,7 +162,7 @@ class Times(CallSitesCase):
     def test_all_together(self):
         """Other flags don't change the counts, and the program's output is the same."""
         program = self.compile("program", "-O2", "-DLINKED", PROGRAM, EXCHANGE)
-        printed, rows, sites = self.monitored(program, words="all,site,per-rank")
+        printed, rows, sites = self.calls(program, words="all,site,per-rank")
         self.assert_counted(rows, sites, printed)
         waited = {row["operation"]: row["waited_s"] for row in rows if row["kind"] == "site" and row["rank"] == "NA"}
         assert waited["MPI_Allreduce"] != "NA" and waited["MPI_Isend"] == "NA"

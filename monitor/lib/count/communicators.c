@@ -1,5 +1,6 @@
 #include "monitor/lib/count/communicators.h"
 
+#include "monitor/lib/count/depths.h"
 #include "monitor/lib/count/kinds.h"
 #include "monitor/lib/count/remembered.h"
 
@@ -193,6 +194,8 @@ static int enter(MPI_Comm comm, struct communicator record, const char *maker, b
         place_handle(comm, &record, maker, dropped);
     }
     const int number = communicator_find(comm);
+    if (are_depths_counted())
+        communicators_count_depth();
     monitor_unlock();
     free_groups(dropped);
     return number == HANDLE_UNKNOWN ? OTHER_COMMUNICATORS : number; /* no room for the handle */
@@ -366,6 +369,13 @@ void communicator_named(MPI_Comm comm)
 
 /* ---- predefined communicators ---------------------------------------------------------------- */
 
+static int predefined; /* number of their handles */
+
+void communicators_count_depth(void)
+{
+    depth_set(DEPTH_COMMUNICATORS, communicator_records.used + remembered_count() - predefined);
+}
+
 static void enter_predefined(MPI_Comm comm, const char *name, int order)
 {
     const int number = enter(comm, describe(comm), name, true);
@@ -397,6 +407,7 @@ void communicators_start(void)
     PMPI_Comm_get_parent(&parent);
     if (parent != MPI_COMM_NULL)
         (void)enter(parent, describe(parent), "MPI_Comm_get_parent", true);
+    predefined = communicator_records.used;
 }
 
 void communicators_end(void)

@@ -112,5 +112,8 @@ void communicator_release(int communicator);
    creating function. */
 void communicator_named(MPI_Comm comm);
 
+/* Sets the depth of communicators: those known, except the predefined ones. Needs the lock. */
+void communicators_count_depth(void);
+
 /* Gives up the records of freed communicators, while nothing is monitored. Needs the lock. */
 void communicators_tidy(void);

@@ -1,5 +1,6 @@
 #include "monitor/lib/count/operations.h"
 
+#include "monitor/lib/count/unexpected.h"
 #include "monitor/lib/count/rank_peers.h"
 
 /* Keeps what only some flags need from costing the other calls instructions. */
@@ -157,6 +158,8 @@ void operation_begin_called(struct operation *operation, enum operation_kind kin
 void operation_begin(struct operation *operation, enum operation_kind kind, MPI_Comm comm,
                      struct sent sent, bool receives)
 {
+    if (receives && are_depths_counted())
+        unexpected_count(comm);
     monitor_lock();
     int communicator = communicator_find(comm);
     if (__builtin_expect(communicator == HANDLE_UNKNOWN, 0)) {

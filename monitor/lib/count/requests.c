@@ -24,12 +24,43 @@ static int32_t *find_node(uint64_t key, const struct completing *keeper)
     return link;
 }
 
+static bool is_one_sided(enum operation_kind kind)
+{
+    return kind == OPERATION_Rput || kind == OPERATION_Rget || kind == OPERATION_Raccumulate ||
+           kind == OPERATION_Rget_accumulate;
+}
+
+static bool sends_and_receives(enum operation_kind kind)
+{
+#if MPI_VERSION >= 4
+    return kind == OPERATION_Isendrecv || kind == OPERATION_Isendrecv_replace;
+#else
+    (void)kind;
+    return false;
+#endif
+}
+
+static void add_depths(const struct operation *operation, int change)
+{
+    const enum operation_kind kind = (enum operation_kind)operation->kind;
+    const bool is_message =
+        operation_traits[kind].class == CLASS_POINT_TO_POINT && !is_one_sided(kind);
+    depth_add(DEPTH_REQUESTS, change);
+    if (operation->receives)
+        depth_add(DEPTH_RECEIVES, change);
+    if (is_message && (!operation->receives || sends_and_receives(kind)))
+        depth_add(DEPTH_SENDS, change);
+}
+
 /* Unlinks the first node of a list and returns it; NONE if there is none. */
 static int32_t unlink_node(int32_t *link)
 {
     const int32_t node = *link;
-    if (node != NONE)
-        *link = nodes[node].next;
+    if (node == NONE)
+        return NONE;
+    *link = nodes[node].next;
+    if (are_depths_counted())
+        add_depths(&nodes[node].operation, -1);
     return node;
 }
 
@@ -41,6 +72,8 @@ static bool add_node(int32_t *link, uint64_t key, const struct operation *operat
         return false;
     nodes[node] = (struct node){.key = key, .operation = *operation, .next = *link};
     *link = node;
+    if (are_depths_counted())
+        add_depths(operation, 1);
     return true;
 }
 
@@ -231,6 +264,15 @@ void requests_clear(void)
         while (*list != NONE)
             pool_give_back(&node_pool, unlink_node(list));
     }
+}
+
+void requests_count_depths(void)
+{
+    for (int kind = DEPTH_RECEIVES; kind <= DEPTH_REQUESTS; kind++)
+        depth_set((enum depth_kind)kind, 0);
+    for (int place = 0; place < 1 << PLACE_BITS; place++)
+        for (int32_t node = places[place]; node != NONE; node = nodes[node].next)
+            add_depths(&nodes[node].operation, 1);
 }
 
 enum { PERSISTENT_BITS = 16 };

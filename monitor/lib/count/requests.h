@@ -91,6 +91,9 @@ void request_forget(MPI_Request request);
 
 void requests_clear(void);
 
+/* Counts the open requests again, before a snapshot asks for depths. */
+void requests_count_depths(void);
+
 /* Keeps a new persistent request, whose starts begin this operation. Takes the lock. */
 void persistent_made(MPI_Request request, const struct plan *plan);
 

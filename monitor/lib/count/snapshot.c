@@ -1,6 +1,7 @@
 #include "monitor/lib/count/snapshot.h"
 
 #include "monitor/lib/count/inside.h"
+#include "monitor/lib/count/unexpected.h"
 #include "monitor/lib/flags.h"
 
 #include <stdlib.h>
@@ -147,6 +148,8 @@ struct snapshot *snapshot_create(const MPIX_Monitor *handle, FILE *file)
     const double timeout_ticks = handle->timeout_us * 1e3 / ticks_ns();
     snapshot->timeout_ticks =
         timeout_ticks > 0 && timeout_ticks < 1e19 ? (uint64_t)timeout_ticks : UINT64_MAX;
+    if (handle->profile && handle->depth)
+        unexpected_start();
     if (handle->profile && handle->other)
         services_read(&snapshot->services);
     return snapshot;
@@ -160,6 +163,8 @@ bool snapshot_start(struct snapshot *snapshot)
     __atomic_store_n(&latest_epoch, snapshot->epoch, __ATOMIC_RELAXED);
     active[active_count++] = snapshot;
     update_monitored_classes();
+    if (snapshot->asked.profile && snapshot->asked.depth)
+        depths_watch(snapshot->depths);
     snapshot->cases[MPIX_MONITOR_WARNING_UNKNOWN] = without_room;
     snapshot->any_thread = any_thread_so_far();
     snapshot->start_ticks = ticks_now();
@@ -187,6 +192,7 @@ void snapshot_stop(struct snapshot *snapshot)
     if (i < active_count) {
         snapshot->end_ticks = ticks_now();
         count_any_thread(snapshot);
+        depths_unwatch(snapshot->depths);
         active[i] = active[--active_count];
         update_monitored_classes();
     }

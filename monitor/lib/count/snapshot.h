@@ -5,9 +5,9 @@
 #pragma once
 
 #include "monitor/lib/count/communicators.h"
+#include "monitor/lib/count/depths.h"
 #include "monitor/lib/count/kinds.h"
 #include "monitor/lib/count/services.h"
-#include "monitor/lib/count/sites.h"
 #include "monitor/lib/count/sizes.h"
 #include "monitor/lib/count/ticks.h"
 #include "monitor/lib/mpirtmon.h"
@@ -88,6 +88,7 @@ struct snapshot {
     struct site_count *sites;                  /* by number; NULL if sites aren't asked for */
     struct peer_table peers;                   /* empty if peers aren't asked for */
     int threads;                               /* that called MPI, at MPI_THREAD_MULTIPLE */
+    struct depth_mark depths[DEPTH_KINDS];     /* if depths are asked for */
     warning_cases cases;
 
     uint64_t end_ticks; /* set at the end */

@@ -59,8 +59,11 @@ void window_created(MPI_Win win, MPI_Comm comm)
     monitor_lock();
     /* MPI has just made the handle, whatever it denoted before. */
     const int former = handle_find(&window_numbers, window_key(win));
-    if (former != HANDLE_UNKNOWN)
+    if (former != HANDLE_UNKNOWN) {
         forget(win, former);
+        depth_add(DEPTH_WINDOWS, -1);
+    }
+    depth_add(DEPTH_WINDOWS, 1);
     const int number = pool_take(&window_pool);
     if (number != NONE) {
         (void)handle_set(&window_numbers, window_key(win), number);
@@ -75,6 +78,7 @@ void window_created(MPI_Win win, MPI_Comm comm)
 void window_freed(MPI_Win win, int number)
 {
     monitor_lock();
+    depth_add(DEPTH_WINDOWS, -1);
     if (number == HANDLE_UNKNOWN)
         object_without_room_freed();
     else if (handle_find(&window_numbers, window_key(win)) == number)
@@ -184,6 +188,8 @@ void window_add(MPI_Win win, int target, const struct operation *operation)
     const int32_t number = window != HANDLE_UNKNOWN ? group_for(window, target, operation) : NONE;
     if (number != NONE) {
         group_add(&groups[number], operation);
+        if (are_depths_counted())
+            depth_add(DEPTH_PUTS, 1);
     } else {
         operation_untracked(operation);
         if (window != HANDLE_UNKNOWN)
@@ -229,6 +235,8 @@ static int32_t take_groups(int window, int target)
         if (!all && (group->window != window || group->target != target))
             continue; /* another group in the same place */
         unlink_group(number);
+        if (are_depths_counted())
+            depth_add(DEPTH_PUTS, -group->count);
         group->next = taken;
         taken = number;
     }
@@ -327,6 +335,8 @@ bool ending_finish(const struct ending *ending, int error, const struct mpi_call
             pool_give_back(&group_pool, number);
         } else {
             link_group(number);
+            if (are_depths_counted())
+                depth_add(DEPTH_PUTS, groups[number].count);
         }
     }
     monitor_unlock();
@@ -347,4 +357,12 @@ void windows_clear(void)
         windows[number].groups = windows[number].latest = NONE;
     pool_clear(&group_pool);
     generation++;
+}
+
+void windows_count_depths(void)
+{
+    int64_t count = 0;
+    for (int number = 1; number <= WINDOWS_MAX; number++)
+        count += operations_in_list(windows[number].groups);
+    depth_set(DEPTH_PUTS, count);
 }

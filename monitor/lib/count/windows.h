@@ -58,3 +58,6 @@ void windows_unsure(void);
 
 /* Forgets all operations, but no windows. Needs the lock. */
 void windows_clear(void);
+
+/* Counts the open operations again, before a snapshot asks for depths. Needs the lock. */
+void windows_count_depths(void);

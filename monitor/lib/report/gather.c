@@ -42,6 +42,11 @@ static void merge_column(const struct bc_column *column, enum monitor_merge merg
 static void add_to_row(struct keyed_row *keyed, const MPIX_Monitor_row *b)
 {
     MPIX_Monitor_row *const a = &keyed->row;
+    if (keyed->kind == KIND_DEPTH) {
+        if (b->high > a->high || (b->high == a->high && b->max_rank < a->max_rank))
+            *a = *b;
+        return;
+    }
     for (size_t i = 0; i < monitor_report_table.count; i++)
         if (monitor_report_merges[i] != KEPT)
             merge_column(&monitor_report_table.columns[i], monitor_report_merges[i], a, b);

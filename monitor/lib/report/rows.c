@@ -378,6 +378,29 @@ static void add_sites(struct source *source)
     }
 }
 
+static void add_depths(struct source *source)
+{
+    static const char *const names[DEPTH_KINDS] = {
+        [DEPTH_RECEIVES] = "open receives",         [DEPTH_SENDS] = "open sends",
+        [DEPTH_REQUESTS] = "open requests",         [DEPTH_PUTS] = "open puts and gets",
+        [DEPTH_UNEXPECTED] = "unexpected messages", [DEPTH_WINDOWS] = "windows",
+        [DEPTH_COMMUNICATORS] = "communicators",    [DEPTH_DATATYPES] = "datatypes",
+    };
+    for (int kind = 0; kind < DEPTH_KINDS; kind++) {
+        const struct depth_mark *const mark = &source->snapshot->depths[kind];
+        if (mark->high < 0)
+            continue;
+        MPIX_Monitor_row *const row =
+            add_row(source, KIND_DEPTH, &no_communicator, kind, names[kind]);
+        if (row == NULL)
+            return;
+        row->high = mark->high;
+        row->max_rank = row->rank;
+        if (mark->site >= SITES_FIRST)
+            site_text(mark->site, row->site);
+    }
+}
+
 /* Adds the time inside MPI of all threads of this process. */
 static void add_total(struct source *source)
 {
@@ -431,6 +454,8 @@ bool rows_of_snapshot(const struct snapshot *snapshot, struct rows *rows)
         add_services(&source);
     if (snapshot->sites != NULL)
         add_sites(&source);
+    if (snapshot->asked.depth)
+        add_depths(&source);
     if (snapshot->asked.calls)
         add_total(&source);
     if (!pairs_of_table(&snapshot->peers, source.rank, source.tick_s, &rows->pairs))

@@ -105,6 +105,11 @@ static bool start(struct snapshot *snapshot)
         communicators_tidy();
     }
     windows_unsure();
+    if (!are_depths_counted()) {
+        requests_count_depths();
+        windows_count_depths();
+        communicators_count_depth();
+    }
     const bool started = snapshot_start(snapshot);
     monitor_unlock();
     return started;

@@ -21,3 +21,38 @@ bool begin_matched(struct operation *operation, enum operation_kind kind, MPI_Me
     return begin_if_monitored(operation, kind, communicator, (struct sent){0}, true);
 }
 
+static void change_datatypes(int change)
+{
+    monitor_lock();
+    depth_add(DEPTH_DATATYPES, change);
+    monitor_unlock();
+}
+
+void datatype_made(void) { change_datatypes(1); }
+void datatype_freed(void) { change_datatypes(-1); }
+
+/* Returns how many datatypes a datatype is made of, and sets its combiner. */
+static MPI_Count datatypes_in(MPI_Datatype datatype, int *combiner)
+{
+#if MPI_VERSION >= 4
+    MPI_Count integers, addresses, counts, datatypes;
+    PMPI_Type_get_envelope_c(datatype, &integers, &addresses, &counts, &datatypes, combiner);
+#else
+    int integers, addresses, datatypes;
+    PMPI_Type_get_envelope(datatype, &integers, &addresses, &datatypes, combiner);
+#endif
+    return datatypes;
+}
+
+void datatypes_copied(MPI_Datatype whole, MPI_Count room, const MPI_Datatype parts[],
+                      enum datatypes form)
+{
+    int combiner;
+    const MPI_Count count = datatypes_in(whole, &combiner);
+    for (MPI_Count i = 0; i < count && i < room; i++) {
+        (void)datatypes_in(datatype_at(parts, form, (int)i), &combiner);
+        if (combiner != MPI_COMBINER_NAMED && combiner != MPI_COMBINER_F90_REAL &&
+            combiner != MPI_COMBINER_F90_COMPLEX && combiner != MPI_COMBINER_F90_INTEGER)
+            datatype_made();
+    }
+}

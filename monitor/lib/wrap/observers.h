@@ -213,4 +213,13 @@ static inline void window_closed(const struct closing *closing, int error)
         window_freed(closing->win, closing->ending.window);
 }
 
+/* Count derived datatypes that the program has made or freed. */
+void datatype_made(void);
+void datatype_freed(void);
+
+/* Counts the datatypes that MPI has returned as parts of another, up to `room`, which the program
+   frees. */
+void datatypes_copied(MPI_Datatype whole, MPI_Count room, const MPI_Datatype parts[],
+                      enum datatypes form);
+
 typedef int RANGE[3]; /* of ranks: the first, the last and the step */
