@@ -1,6 +1,6 @@
 /*
- * Appends to the file $CALLS_FILE the function and the line of each of its MPI calls, except
- * MPI_Comm_rank, for a comparison with the monitor's call sites. On two ranks.
+ * Writes the function and the line of each of its MPI calls, except MPI_Comm_rank, for a comparison
+ * with the monitor's call sites: a file for each process, $CALLS_FILE.PID. On two ranks.
  *
  * usage: call_sites [PLUG_IN]...   exchanges in these shared objects, one after the other; without
  *                                  any, in the program
@@ -9,6 +9,7 @@
 
 #include <dlfcn.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /* Exchanges in a shared object, which is unloaded afterwards. */
 static void exchange_in(const char *file, int rank)
@@ -28,7 +29,9 @@ int main(int argc, char **argv)
 {
     int rank;
     /* Launchers may mix the lines of ranks. */
-    if (freopen(getenv("CALLS_FILE"), "a", stdout) == NULL || setvbuf(stdout, NULL, _IOLBF, 0) != 0)
+    char file[4096];
+    (void)snprintf(file, sizeof file, "%s.%ld", getenv("CALLS_FILE"), (long)getpid());
+    if (freopen(file, "w", stdout) == NULL)
         return 1;
     AT(MPI_Init(&argc, &argv));
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);

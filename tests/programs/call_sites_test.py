@@ -47,7 +47,7 @@ class CallSitesCase(Case):
     def calls(self, *program, words="site,calls"):
         """Runs the program call_sites. Returns the calls that it printed by function and line, and the same."""
         _, rows, sites = self.monitored(*program, words=words)
-        output = read(self.folder / "calls")
+        output = "".join(map(read, self.folder.glob("calls.*")))
         printed = collections.Counter()
         for function, file, line in re.findall(r"^MPI_(\w+)\(.*\) (\S+):([0-9]+)$", output, re.MULTILINE):
             printed[function, f"{os.path.basename(file)}:{line}"] += 1

@@ -5,13 +5,12 @@
 #include "helpers.h"
 
 #include "monitor/lib/count/communicators.h"
+#include "monitor/lib/count/kinds.h"
 #include "monitor/lib/count/describe.h"
 
 #include <stdio.h>
 
 /* ---- stand-ins ------------------------------------------------------------------------------- */
-
-unsigned monitored_classes;
 
 enum { WORLD_SIZE = 100000, COMMS_MAX = 4096 };
 
