@@ -289,7 +289,8 @@ static const struct row {
 static bool is_of_others(const struct row *row)
 {
     return strcmp(row->kind, "CALL") == 0 || strcmp(row->kind, "OTHER") == 0 ||
-           strcmp(row->kind, "ANY_THREAD") == 0 || strncmp(row->kind, "FILE_", 5) == 0;
+           strcmp(row->kind, "ANY_THREAD") == 0 || strncmp(row->kind, "FILE_", 5) == 0 ||
+           strcmp(row->kind, "DATATYPE") == 0;
 }
 
 /* Compares up to the variant of a collective. */

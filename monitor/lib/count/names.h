@@ -29,6 +29,7 @@
 #define NAMES_OF_OTHER(Name, ...) UNCOUNTED(Name)
 #define NAMES_OF_ANY_THREAD(Name, ...) UNCOUNTED(Name)
 #define NAMES_OF_REMEMBERED(Name, ...) UNCOUNTED(Name)
+#define NAMES_OF_DATATYPE(Name, ...) UNCOUNTED(Name)
 #define NAMES_OF_BY_HAND(Name, Class) OPERATION(Name, Class)
 #define NAMES_OF_BY_HAND_OTHER(Name) UNCOUNTED(Name)
 #define NAMES_OF_COLLECTIVE(Name, Nonblocking, ...)                                                \
