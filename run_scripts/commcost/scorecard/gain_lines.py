@@ -13,8 +13,9 @@ from commcost.result.intervals import LAUNCHES_ENOUGH, THRESHOLD_PCT, Measured, 
 from commcost.result.tables import NEW, Row, threshold_of
 from commcost.scorecard import card_table, cost_lines
 from commcost.scorecard.card_table import COST_LINES, GAIN_LINES
-from commcost.scorecard.fact_lines import Line, number, size_text
+from commcost.scorecard.fact_lines import Line, number, range_text, size_text, value_text
 from commcost.words import UNSURE, grouped
+from commcost.words import size_text as option_text
 
 YES, PARTLY, EVEN, NO = "yes", "partly", "even", "no"
 LOSES = "loses"  # verdict on a size; the answer is no
@@ -22,6 +23,8 @@ ANSWERS = YES, PARTLY, EVEN, NO, UNSURE
 LINES = 12           # min lines for which sizes are left out
 PLACE = 28           # max characters of the sizes of an answer; more become "some sizes"
 MANY = 8             # sizes, of which a single one may be chance
+SLOWER_PCT = 5.0     # least excess of a collective over other calls, as in collective
+SLOW_LINES = 5       # max lines about that
 HIDES_PCT, BARE_PCT = 50, 10  # of an operation's time: min share that is worth it, max share that isn't
 
 MESSAGES = {"isend": ("MPI_Isend", "MPI_Send_init"), "irecv": ("MPI_Irecv", "MPI_Recv_init"),
@@ -317,3 +320,25 @@ def put(tables):
 
 
 QUESTIONS = (nonblocking, work_during_messages, mpi_test, persistent, put)
+
+
+# ---- collectives beside other calls --------------------------------------------------------------
+
+def slow_collectives(tables):
+    """Returns the Lines of operations with the worst size and alternative of each, the worst operations first."""
+    worst = {}
+    for row, slower in tables.measured("guidelines", "slower_pct"):
+        operation = row.keys["operation"]
+        if is_above(slower, SLOWER_PCT) and slower.value > worst.get(operation, (row, slower._replace(value=0)))[1].value:
+            worst[operation] = row, slower
+    lines = sorted(worst.items(), key=lambda one: -one[1][1].value)
+    return [slow_line(operation, *found) for operation, found in lines[:SLOW_LINES]]
+
+
+def slow_line(operation, row, slower):
+    times = [1 + float(text) / 100 for text in row.texts("slower_pct")]
+    found = slower._replace(value=1 + slower.value / 100, low=1 + slower.low / 100, high=1 + slower.high / 100)
+    size = row.size("size_bytes")
+    return Line(f"MPI_{operation.capitalize()}, {size_text(size)}", value_text(found, card_table.TIMES_OF), "",
+                range_text(found, times, card_table.TIMES_OF), card_table.OTHER_CALLS.format(row.keys["alternative"]),
+                (row.identity,), card_table.TUNE.format(operation, option_text(size)))

@@ -12,8 +12,7 @@ from commcost.scorecard.caveats import VARIANTS, caveats_of, disturbed, marked
 from commcost.scorecard.change_lines import best_settings, changes_by_verdict
 from commcost.scorecard.cost_lines import QUESTIONS, slow_links, time_in_mpi
 from commcost.scorecard.fact_lines import named
-from commcost.scorecard.gain_lines import gains
-from commcost.scorecard.guideline_lines import slow_collectives
+from commcost.scorecard.gain_lines import gains, slow_collectives
 
 
 class Part(typing.NamedTuple):
