@@ -21,6 +21,7 @@ static struct inside_own own_in_snapshot(uint64_t reading_ticks)
     for (int i = 0; i < ROUNDS; i++) {
         struct operation operation;
         struct mpi_call call;
+        inside.callers = 0; /* as in a new call */
         const uint64_t called_ticks = ticks_now();
         operation_begin_at(&operation, OPERATION_Send, OTHER_COMMUNICATORS, (struct sent){0},
                            false);
@@ -48,10 +49,11 @@ static struct inside_own own_in_snapshot(uint64_t reading_ticks)
     };
 }
 
-/* Measures in a snapshot that counts calls. If memory runs out, nothing is known. */
-static void measure_own(uint64_t reading_ticks)
+/* Measures in a snapshot that counts calls, at their sites if asked. If memory runs out, nothing is
+   known. */
+static void measure_own(uint64_t reading_ticks, int site)
 {
-    const MPIX_Monitor handle = {.profile = 1, .pttopt = 1, .calls = 1};
+    const MPIX_Monitor handle = {.profile = 1, .pttopt = 1, .calls = 1, .site = site};
     struct snapshot *const snapshot = snapshot_create(&handle, NULL);
     if (snapshot == NULL)
         return;
@@ -65,11 +67,11 @@ static void measure_own(uint64_t reading_ticks)
     snapshot_free(snapshot);
 }
 
-void own_ticks_measure(void)
+void own_ticks_measure(int site)
 {
     const uint64_t reading_ticks = ticks_cost();
     inside_own.posted = followed_own_ticks();
     inside_own.reading = reading_ticks;
     between_start();
-    measure_own(reading_ticks);
+    measure_own(reading_ticks, site);
 }

@@ -1,6 +1,6 @@
 /* Ticks of the monitor itself. */
 #pragma once
 
-/* Measures the monitor's own work and sets inside_own. Call it before anything is monitored.
-   Local. */
-void own_ticks_measure(void);
+/* Measures the monitor's own work, with this value of the flag `site`, and sets inside_own. Call it
+   before anything is monitored. Local. */
+void own_ticks_measure(int site);

@@ -18,13 +18,15 @@ static void make_ready(void)
     communicators_start();
 }
 
+static int first_site; /* flag `site` of the first handle */
+
 /* Measures the monitor and MPI's requests. Without a snapshot the monitor sends nothing, not
    even to itself. */
 static void measure(void)
 {
     if (communicators_have_room(1))
         requests_start();
-    own_ticks_measure();
+    own_ticks_measure(first_site);
 }
 
 bool mpi_is_active(void)
@@ -137,6 +139,8 @@ INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *h
         return MPIX_MONITOR_ERR_ARGUMENT;
     if (!mpi_is_active())
         return MPIX_MONITOR_ERR_MPI;
+    if (latest_epoch == 0)
+        first_site = handle->profile ? handle->site : 0;
     (void)pthread_once(&measured, measure);
     struct snapshot *const snapshot = snapshot_create(handle, f);
     if (snapshot == NULL)
