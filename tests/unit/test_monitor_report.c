@@ -278,6 +278,7 @@ TEST(remarks_say_what_is_missing)
     rows.cases[MPIX_MONITOR_WARNING_UNSIZED] = 14;
     rows.cases[MPIX_MONITOR_WARNING_UNKEPT] = 15;
     rows.unknown_rooted = 16;
+    rows.pairs.missed = 17;
     rows.clock_comparisons = 1;
     const int code = report_write(&snapshot, &rows);
     tool.functions = 0;
@@ -292,7 +293,7 @@ TEST(remarks_say_what_is_missing)
         "\n# warning: nothing to see\n", "# warning: 11 operations count as not",
         "# warning: 12 one-sided", "# warning: 13 operations count for", "'(other communicators)'",
         "# warning: 14 operations are in no row", "# warning: 15 collective calls have no waiting",
-        "# warning: 16 calls of rooted collectives",
+        "# warning: 16 calls of rooted collectives", "# warning: 17 bytes may be missing",
         "# warning: waiting in rooted collectives is uncertain",
         "# note: libtool.so comes before the monitor for 5 functions, such as MPI_Wait",
         "# note: other services count for the whole process",

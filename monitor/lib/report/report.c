@@ -126,6 +126,8 @@ void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *ro
     warn_of_cases(
         warnings, MPIX_MONITOR_WARNING_ROOTED, rows->unknown_rooted,
         "calls of rooted collectives have no waiting time: their ranks can't be compared");
+    warn_of_cases(warnings, MPIX_MONITOR_WARNING_PEERS, rows->pairs.missed,
+                  "bytes may be missing in a row of kind peer: a rank has more than 16,384 peers");
     const char *const layer = unknown_layer();
     warn(warnings, MPIX_MONITOR_WARNING_FORTRAN, layer != NULL,
          "Fortran calls through %.100s may be missing: its names are unknown", layer);
