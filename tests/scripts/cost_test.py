@@ -718,6 +718,18 @@ class LinesAndPeers(CostCase):
         self.assertIn("saves at most 0.250 s of the run. The other 1.05 s of waiting would move to other calls.", text)
         self.assertLess(text.index("Parallel efficiency"), text.index("In MPI, mean"))
 
+    def test_where_a_change_saves(self):
+        """The lines and pairs of ranks of the calls that it changes."""
+        stencil(self.made, 2.0)
+        self.made.write_report(
+            *map(with_all_columns, (sized("MPI_Isend", 1000, 64, 0.1),
+                                    sized("MPI_Irecv", 1000, 64, 0.5, computed_after_s=2.0))),
+            site("MPI_Isend", "a.out+0x30", 0.06), site("MPI_Isend", "a.out+0x40", 0.04),
+            receives(0, 1, 1000, 0.2), receives(1, 0, 1000, 0.3), {**receives(0, 1, 9, 0.05), "operation": "sends"},
+            columns=COLUMNS)
+        self.assertIn("- Lines: a.out+0x30 (0.03 s), a.out+0x40 (0.02 s). "
+                      "- Most time: rank 1 with 0 (0.300 s), rank 0 with 1 (0.250 s).", self.made.text())
+
     def test_ranks_in_a_circle(self):
         self.made.write_report(with_all_columns(total(5.0, 4.0)), with_all_columns(sized("MPI_Irecv", 100, 8, 4.0)),
                                *(receives(rank, (rank + 1) % 3, 5, 1.0) for rank in range(3)), columns=COLUMNS, ranks=3)

@@ -74,6 +74,7 @@ TEST(efficiencies_of_all_ranks)
     rows.outside = (struct times_outside){1, 6.0, 6.0, 9.0, 0.05};
     const struct times_outside other = {1, 8.0, 8.0, 8.5, 0.09};
     efficiency_add_times(&rows.outside, &other);
+    efficiency_add_times(&rows.outside, &(struct times_outside){.longest_s = 1.0});
     const MPIX_Monitor_row *const total = &made[ROWS - 1].row;
     efficiency_set(&rows, 3);
     assert_true(isnan(total->parallel_eff_pct)); /* a rank is missing */

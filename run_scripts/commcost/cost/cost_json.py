@@ -27,7 +27,9 @@ def text_of(account, places):
         "saved_by_less_work_s": moved and moved[0], "moved_s": moved and moved[1],
         "savings": [{"change": saving.change, **calls_of(saving.calls), "saved_s": span(saving.seconds),
                      "what": saving.what, "facts": list(saving.facts),
-                     "lines": [line.place for line in places.lines_of(saving.calls.function)]}
+                     "lines": [line.place for line in places.lines_of(saving.calls.function)],
+                     "pairs": [{"rank": rank, "peer": peer, "seconds": seconds}
+                               for rank, peer, seconds in places.pairs_of(saving.calls.function)]}
                     for saving in account.savings],
         "calls": [{**calls_of(line.calls), "machine_us": span(line.cost and line.cost.us),
                    "machine_s": span(line.own), "waited_s": span(line.waited), "unexplained_s": line.unexplained_s}

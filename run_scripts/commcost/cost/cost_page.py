@@ -113,11 +113,15 @@ def wait_parts(run, places):
 
 
 def places_of(run, places, saving):
-    """Yields the source lines of the calls that a saving changes."""
-    places = [f"{line.place} ({short(line.in_s / run.ranks)} s)"
-              for line in places.lines_of(saving.calls.function)[:PLACES]]
-    if places:
-        yield f"Lines: {', '.join(places)}."
+    """Yields the source lines and pairs of ranks of the calls that a saving changes."""
+    lines = [f"{line.place} ({short(line.in_s / run.ranks)} s)"
+             for line in places.lines_of(saving.calls.function)[:PLACES]]
+    if lines:
+        yield f"Lines: {', '.join(lines)}."
+    pairs = [f"rank {rank} with {peer} ({short(seconds)} s)"
+             for rank, peer, seconds in places.pairs_of(saving.calls.function)[:PLACES]]
+    if pairs:
+        yield f"Most time: {', '.join(pairs)}."
 
 
 def items(texts):

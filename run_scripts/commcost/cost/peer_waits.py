@@ -38,6 +38,23 @@ class PeerWait(typing.NamedTuple):
         return "in a circle" if self.cause is None else f"which waits for rank {self.cause}"
 
 
+def ways_of(function):
+    """Returns the ways of a function's messages; of sends also the receives, since both are of an exchange."""
+    name = function.lower()
+    ways = {"send": ("sends", "receives"), "recv": ("receives",), "put": ("puts",), "get": ("gets",)}
+    return next((found for word, found in ways.items() if word in name), ())
+
+
+def heaviest_pairs(pairs, function):
+    """Returns (rank, peer, seconds) of the pairs of ranks with messages of a function, those with most time first."""
+    seconds, ways = {}, ways_of(function)
+    for pair in pairs:
+        if pair.way in ways:
+            key = pair.rank, pair.peer
+            seconds[key] = seconds.get(key, 0.0) + pair.seconds
+    return sorted(((*key, value) for key, value in seconds.items()), key=lambda item: (-item[2], item))
+
+
 def heaviest_receives(pairs):
     """Returns the peer that each rank waits for most, as a Pair by rank."""
     most = {}

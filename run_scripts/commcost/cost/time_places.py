@@ -2,7 +2,7 @@
 
 from commcost.cost import call_ways
 from commcost.cost.line_times import line_times
-from commcost.cost.peer_waits import peer_waits
+from commcost.cost.peer_waits import heaviest_pairs, peer_waits
 from commcost.result.call_sites import CallSites
 from commcost.words import short
 
@@ -27,6 +27,9 @@ class TimePlaces:
     def lines_of(self, function):
         """Returns the LineTimes of a function's calls."""
         return [line for line in self.by_line if line.function == function]
+
+    def pairs_of(self, function):
+        return heaviest_pairs(self._run.pairs, function)
 
     def note_on(self, line):
         """Returns who is most on a line, and for whom: the rank that is last most often in a collective, or the peer
