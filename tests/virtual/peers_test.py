@@ -89,26 +89,26 @@ class Peers(virtual.Test):
                 with self.subTest(shape, ranks=ranks):
                     self.check_all_shown(shape, ranks)
 
-    def test_many_ranks(self):
-        ranks = virtual.by_tier(plain=0, full=1024)
-        if ranks:
-            self.check_all_shown("skewed", ranks)
+    def check_with_rest(self, shape, ranks):
+        """Of more than SHOWN peers of a rank, the others are a sum."""
+        found, truth = self.found(self.report(shape, ranks)), planted(shape, ranks)
+        shown = {key: amounts for key, amounts in found.items() if key[2] is not None}
+        self.check_equal(shown, {key: truth.get(key) for key in shown})
+        peers, sums = [collections.defaultdict(set) for _ in range(2)], [collections.Counter() for _ in range(2)]
+        for place, amounts in enumerate((found, truth)):
+            for (way, rank, peer), (messages, volume) in amounts.items():
+                peers[place][rank] |= {peer} - {None}
+                sums[place].update({(way.split(" ")[0], rank, "messages"): messages,
+                                    (way.split(" ")[0], rank, "bytes"): volume})
+        self.check_equal(dict(sums[0]), dict(sums[1]))
+        self.check_equal({rank: len(of) for rank, of in peers[0].items()},
+                         {rank: min(SHOWN, len(of)) for rank, of in peers[1].items()})
 
     def test_sum_of_the_rest(self):
-        """Of more peers than are shown, the others are a sum."""
-        ranks = virtual.by_tier(plain=0, all=80)
-        if not ranks:
-            self.skipTest("in --all")
-        truth = planted("uniform", ranks)
-        found = self.found(self.report("uniform", ranks))
-        for rank in range(ranks):
-            shown = {key: of for key, of in found.items() if key[1] == rank and key[2] is not None}
-            self.check_equal(shown, {key: truth.get(key) for key in shown})
-            self.assertEqual(len({peer for _, _, peer in shown}), SHOWN)
-            for way in ("sends", "receives"):
-                rest = [sum(of[i] for key, of in truth.items() if key[:2] == (way, rank) and key not in shown)
-                        for i in range(2)]
-                self.assertEqual(found[way + " (rest)", rank, None], tuple(rest))
+        for ranks, shape in virtual.by_tier(plain=(), all=((80, "uniform"), (70, "skewed")),
+                                            full=((80, "uniform"), (1024, "skewed"))):
+            with self.subTest(shape, ranks=ranks):
+                self.check_with_rest(shape, ranks)
 
 
 if __name__ == "__main__":
