@@ -55,11 +55,13 @@ class CallSitesCase(Case):
 
     @staticmethod
     def assert_counted(rows, sites, printed):
-        """The report has all calls and no others."""
+        """The report has all calls and no others, and all operations are complete."""
         found, expected = of_program(calls_by_line(rows, sites)), as_counted(printed)
         missing = {key: calls for key, calls in expected.items() if found.get(key) != calls}
         added = {key: calls for key, calls in found.items() if expected.get(key) != calls}
         assert (missing, added) == ({}, {})
+        operations = [row for row in rows if row["kind"] == "site" and row["completed"] != "NA"]
+        assert [row["completed"] for row in operations] == [row["calls"] for row in operations]
 
 
 def calls_by_line(rows, sites):
@@ -91,7 +93,7 @@ class Lines(CallSitesCase):
     def test_program(self, flags):
         program = self.compile("program", *flags.split(), "-DLINKED", PROGRAM, EXCHANGE)
         printed, rows, sites = self.calls(program)
-        assert len(printed) == 14
+        assert len(printed) == 21
         self.assert_counted(rows, sites, printed)
         assert sites.remarks == []
 
