@@ -62,6 +62,8 @@ class CallSitesCase(Case):
         assert (missing, added) == ({}, {})
         operations = [row for row in rows if row["kind"] == "site" and row["completed"] != "NA"]
         assert [row["completed"] for row in operations] == [row["calls"] for row in operations]
+        keys = [(row["operation"], row["site"], row["rank"]) for row in rows if row["kind"] == "site"]
+        assert len(keys) == len(set(keys))
 
 
 def calls_by_line(rows, sites):
