@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from case import Case, each, within
+from commands import command
 from mpi_run import call, number, read, read_tsv
 
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -145,6 +146,23 @@ class Lines(CallSitesCase):
                  if row["kind"] == "site" and row["operation"] == "MPI_Waitall"}
         functions = [re.findall(r"\((\w+)\)", wait) for wait in waits]
         assert functions == [["wait_for_both", "exchange", "main"][:callers]] * 2
+
+
+class Readers(CallSitesCase):
+    def test_commands(self):
+        """Commands show lines: the time by line, and the rows of the report's page."""
+        program = self.compile("program", "-O2", "-DLINKED", PROGRAM, EXCHANGE)
+        self.calls(program)
+        shown = command("call_sites", self.folder / "report.tsv", "--lines=2")
+        assert (shown.returncode, shown.stderr) == (0, "")
+        lines = re.findall(r"(MPI_\w+) +(call_sites\w*\.c:[0-9]+) ", shown.stdout)
+        assert len(lines) == 2
+        page = self.folder / "page.html"
+        done = command("report", self.folder / "report.tsv", f"--output={page}")
+        assert done.returncode == 0
+        for function, place in lines:
+            assert place in read(page), (function, place)
+        assert re.findall(r"(?<!\) )program\+0x", read(page)) == []
 
 
 class Times(CallSitesCase):

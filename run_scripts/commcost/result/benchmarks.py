@@ -10,6 +10,7 @@ import os
 import re
 import typing
 
+from commcost.result import call_sites
 from commcost.system import SCRIPTS
 
 _SUFFIXES = {"ns": "ns", "us": "us", "s": "s", "bytes": "bytes", "pct": "%", "mbs": "MB/s"}
@@ -53,6 +54,12 @@ def kind_of(result, first):
     if name == "collective" and "alternative" in header:
         return "guidelines"
     return name if name in BENCHMARKS else None
+
+
+def name_lines(result, rows):
+    """Replaces the call sites in the rows of a monitor's report by source lines."""
+    if result.benchmark == "mpirtmon":
+        call_sites.name_lines(rows, result.value("date") or "")
 
 
 def sorted_kinds(kinds):

@@ -114,3 +114,15 @@ class CallSites:
     def text(self, site):
         """Returns a site as "file:line (function)", or unchanged if its line is unknown."""
         return NESTED.join(self._lines[part].text(part) if part in self._lines else part for part in site.split(NESTED))
+
+
+def name_lines(rows, date):
+    """Replaces the call sites in a report's rows (cells by column) by their lines. Of several sites of a function on a
+    line, all but the first keep their address, too."""
+    sites, first = CallSites(rows, date), {}
+    for row in rows:
+        if row.get("site", "NA") == "NA" or row["kind"] == "module":
+            continue
+        text = sites.text(row["site"])
+        is_first = first.setdefault((row["kind"], row["operation"], text), row["site"]) == row["site"]
+        row["site"] = text if is_first else f"{text} {row['site']}"

@@ -89,6 +89,7 @@ class Tables:
                 if not result.benchmark.startswith("overlap_"):
                     self.left.append(f"{file:.{PATH_SHOWN}}: no known benchmark, left out")
                 return
+            benchmarks.name_lines(result, rows)
             name = os.path.splitext(os.path.basename(file))[0]
             self.tables.append(Table(side, kind, plain(name), result.metadata, result.remarks,
                                      result.has_end and result.end is None, rows,
