@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "monitor/lib/count/kinds.h"
 #include "monitor/lib/count/languages.h"
 
 #include <mpi.h>
@@ -55,12 +56,11 @@ struct fortran_call {
  */
 fortran_procedure *fortran_find_next(struct fortran_function *function, enum fortran_form form);
 
-static inline fortran_procedure *fortran_next(const struct fortran_call *fortran)
+static inline fortran_procedure *fortran_next(struct fortran_function *function,
+                                              enum fortran_form form)
 {
-    fortran_procedure *const found =
-        __atomic_load_n(&fortran->function->next[fortran->form], __ATOMIC_RELAXED);
-    return __builtin_expect(found != NULL, 1) ? found
-                                              : fortran_find_next(fortran->function, fortran->form);
+    fortran_procedure *const found = __atomic_load_n(&function->next[form], __ATOMIC_RELAXED);
+    return __builtin_expect(found != NULL, 1) ? found : fortran_find_next(function, form);
 }
 
 static inline bool fortran_is_2008(const struct fortran_call *fortran)
@@ -160,20 +160,26 @@ const MPI_Status *fortran_status(const struct fortran_call *fortran, const void 
 #define JOINED(a, b) JOINED_(a, b)
 #define JOINED_(a, b) a##b
 
+#define FORTRAN_CALL(n, function, form) ((void (*)(JOINED(SLOTS_, n)))fortran_next(function, form))
+
 /* Calls the next definition; the C function has n arguments. */
 #define FORTRAN_PASS(n)                                                                            \
-    ((void (*)(JOINED(SLOTS_, n)))fortran_next(fortran))(                                          \
-        JOINED(SLOT_VALUES_, n)(fortran->arguments))
+    FORTRAN_CALL(n, fortran->function, fortran->form)(JOINED(SLOT_VALUES_, n)(fortran->arguments))
 
 /* The same, observed. Returns the error. */
 #define FORTRAN_NEXT(n)                                                                            \
     (fortran_begin_next(fortran, n), FORTRAN_PASS(n), fortran_end_next(fortran, n))
 
-/* Defines an entry: its symbol is that of the Fortran layer. */
-#define FORTRAN_ENTRY(Name, Form, n, symbol)                                                       \
+/* Defines an entry: its symbol is that of the Fortran layer. If nothing is monitored, it passes the
+   call on at once, unless `remembers` is true. */
+#define FORTRAN_ENTRY(Name, Form, n, remembers, symbol)                                            \
     void Name##_##Form(SLOTS_##n) __asm__(symbol) __attribute__((visibility("default")));          \
     void Name##_##Form(SLOTS_##n)                                                                  \
     {                                                                                              \
+        if (!(remembers) && !is_anything_monitored()) {                                            \
+            FORTRAN_CALL(n, &function_##Name, Form)(SLOT_NAMES_##n);                               \
+            return;                                                                                \
+        }                                                                                          \
         void *arguments[] = {SLOT_NAMES_##n};                                                      \
         fortran_##Name(&(struct fortran_call){.function = &function_##Name,                        \
                                               .form = Form,                                        \
@@ -186,23 +192,23 @@ const MPI_Status *fortran_status(const struct fortran_call *fortran, const void 
     static int fortran_##Name(struct fortran_call *fortran);
 
 /* Defines the entries of a function, and begins the definition of their wrapper. */
-#define FORTRAN_WRAPPER(Name, n)                                                                   \
+#define FORTRAN_WRAPPER(Name, n, remembers)                                                        \
     FORTRAN_FUNCTION(Name)                                                                         \
-    FORTRAN_ENTRY(Name, FORM_LOWER, n, "mpi_" LOWER_##Name "_")                                    \
-    FORTRAN_ENTRY(Name, FORM_LOWER_2, n, "mpi_" LOWER_##Name "__")                                 \
-    FORTRAN_ENTRY(Name, FORM_UPPER, n, "MPI_" UPPER_##Name)                                        \
-    FORTRAN_ENTRY(Name, FORM_F08, n, "mpi_" LOWER_##Name "_f08_")                                  \
-    FORTRAN_ENTRY(Name, FORM_F08TS, n, "mpi_" LOWER_##Name "_f08ts_")                              \
+    FORTRAN_ENTRY(Name, FORM_LOWER, n, remembers, "mpi_" LOWER_##Name "_")                         \
+    FORTRAN_ENTRY(Name, FORM_LOWER_2, n, remembers, "mpi_" LOWER_##Name "__")                      \
+    FORTRAN_ENTRY(Name, FORM_UPPER, n, remembers, "MPI_" UPPER_##Name)                             \
+    FORTRAN_ENTRY(Name, FORM_F08, n, remembers, "mpi_" LOWER_##Name "_f08_")                       \
+    FORTRAN_ENTRY(Name, FORM_F08TS, n, remembers, "mpi_" LOWER_##Name "_f08ts_")                   \
     __attribute__((noinline)) static int fortran_##Name(struct fortran_call *fortran)
 
-#define FORTRAN_CPTR_ENTRIES(Name, n)                                                              \
-    FORTRAN_ENTRY(Name, FORM_LOWER_CPTR, n, "mpi_" LOWER_##Name "_cptr_")                          \
-    FORTRAN_ENTRY(Name, FORM_LOWER_2_CPTR, n, "mpi_" LOWER_##Name "_cptr__")                       \
-    FORTRAN_ENTRY(Name, FORM_UPPER_CPTR, n, "MPI_" UPPER_##Name "_CPTR")
+#define FORTRAN_CPTR_ENTRIES(Name, n, remembers)                                                   \
+    FORTRAN_ENTRY(Name, FORM_LOWER_CPTR, n, remembers, "mpi_" LOWER_##Name "_cptr_")               \
+    FORTRAN_ENTRY(Name, FORM_LOWER_2_CPTR, n, remembers, "mpi_" LOWER_##Name "_cptr__")            \
+    FORTRAN_ENTRY(Name, FORM_UPPER_CPTR, n, remembers, "MPI_" UPPER_##Name "_CPTR")
 
 /* The same for a function with large counts. */
-#define FORTRAN_LARGE_WRAPPER(Name, n)                                                             \
+#define FORTRAN_LARGE_WRAPPER(Name, n, remembers)                                                  \
     FORTRAN_FUNCTION(Name)                                                                         \
-    FORTRAN_ENTRY(Name, FORM_F08_LARGE, n, "mpi_" LOWER_##Name "_f08_large_")                      \
-    FORTRAN_ENTRY(Name, FORM_F08TS_LARGE, n, "mpi_" LOWER_##Name "_f08ts_large_")                  \
+    FORTRAN_ENTRY(Name, FORM_F08_LARGE, n, remembers, "mpi_" LOWER_##Name "_f08_large_")           \
+    FORTRAN_ENTRY(Name, FORM_F08TS_LARGE, n, remembers, "mpi_" LOWER_##Name "_f08ts_large_")       \
     __attribute__((noinline)) static int fortran_##Name(struct fortran_call *fortran)

@@ -178,7 +178,7 @@ static int completion_end(struct completion *completion, int error)
 }
 
 #define COMPLETES(Name, n, ...)                                                                    \
-    FORTRAN_WRAPPER(Name, n)                                                                       \
+    FORTRAN_WRAPPER(Name, n, false)                                                                \
     {                                                                                              \
         static const struct places at = {__VA_ARGS__};                                             \
         struct completion completion;                                                              \
@@ -199,7 +199,7 @@ COMPLETES(Testany, 5, 0, 1, 3, ABSENT, 2, 4)
 COMPLETES(Waitsome, 5, 0, 1, ABSENT, 2, 3, 4)
 COMPLETES(Testsome, 5, 0, 1, ABSENT, 2, 3, 4)
 
-FORTRAN_WRAPPER(Cancel, 1)
+FORTRAN_WRAPPER(Cancel, 1, true)
 {
     struct mpi_call call;
     if (is_observed_above(&next.Cancel))
@@ -210,7 +210,7 @@ FORTRAN_WRAPPER(Cancel, 1)
     return other_left(&call, entered, FORTRAN_NEXT(1));
 }
 
-FORTRAN_WRAPPER(Request_free, 1)
+FORTRAN_WRAPPER(Request_free, 1, true)
 {
     struct mpi_call call;
     if (is_observed_above(&next.Request_free))
@@ -221,7 +221,7 @@ FORTRAN_WRAPPER(Request_free, 1)
     return other_left(&call, entered, FORTRAN_NEXT(1));
 }
 
-FORTRAN_WRAPPER(Start, 1)
+FORTRAN_WRAPPER(Start, 1, false)
 {
     struct operation operation;
     if (!is_anything_monitored() || is_observed_above(&next.Start))
@@ -235,7 +235,7 @@ FORTRAN_WRAPPER(Start, 1)
     return call_returned(&call, NO_COMMUNICATOR, FORTRAN_NEXT(1));
 }
 
-FORTRAN_WRAPPER(Startall, 2)
+FORTRAN_WRAPPER(Startall, 2, false)
 {
     struct starting_all all;
     MPI_Request on_stack[MANY], *requests = on_stack;

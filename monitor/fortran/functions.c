@@ -20,29 +20,31 @@
 
 #define FORTRAN_PASS_OF(n) FORTRAN_PASS(n)
 #define FORTRAN_NEXT_OF(n) FORTRAN_NEXT(n)
-#define FORTRAN_WRAPPER_OF(Name, n) FORTRAN_WRAPPER(Name, n)
-#define FORTRAN_LARGE_WRAPPER_OF(Name, n) FORTRAN_LARGE_WRAPPER(Name, n)
+#define FORTRAN_WRAPPER_OF(Name, n, remembers) FORTRAN_WRAPPER(Name, n, remembers)
+#define FORTRAN_LARGE_WRAPPER_OF(Name, n, remembers) FORTRAN_LARGE_WRAPPER(Name, n, remembers)
 
 #define LARGE_COUNTS 0
 #define COUNT int
 #define DISPLACEMENT int
 #define ADDRESS MPI_Aint
-#define FUNCTION(Name, parameters, arguments) FORTRAN_WRAPPER_OF(Name, COUNT_OF arguments)
+#define FUNCTION(Name, parameters, arguments, remembers)                                           \
+    FORTRAN_WRAPPER_OF(Name, COUNT_OF arguments, remembers)
 #define KEY(Name) &next.Name
 #define PASS(Name, arguments) (FORTRAN_PASS_OF(COUNT_OF arguments), MPI_SUCCESS)
 #include "monitor/lib/wrap/wrap.h"
 
-FORTRAN_CPTR_ENTRIES(Alloc_mem, 3)
-FORTRAN_CPTR_ENTRIES(Win_allocate, 6)
-FORTRAN_CPTR_ENTRIES(Win_allocate_shared, 6)
-FORTRAN_CPTR_ENTRIES(Win_shared_query, 5)
+FORTRAN_CPTR_ENTRIES(Alloc_mem, 3, false)
+FORTRAN_CPTR_ENTRIES(Win_allocate, 6, true)
+FORTRAN_CPTR_ENTRIES(Win_allocate_shared, 6, true)
+FORTRAN_CPTR_ENTRIES(Win_shared_query, 5, false)
 
 #if MPI_VERSION >= 4
 #define LARGE_COUNTS 1
 #define COUNT MPI_Count
 #define DISPLACEMENT MPI_Aint
 #define ADDRESS MPI_Count
-#define FUNCTION(Name, parameters, arguments) FORTRAN_LARGE_WRAPPER_OF(Name##_c, COUNT_OF arguments)
+#define FUNCTION(Name, parameters, arguments, remembers)                                           \
+    FORTRAN_LARGE_WRAPPER_OF(Name##_c, COUNT_OF arguments, remembers)
 #define KEY(Name) &next.Name##_c
 #define PASS(Name, arguments) (FORTRAN_PASS_OF(COUNT_OF arguments), MPI_SUCCESS)
 #include "monitor/lib/wrap/wrap.h"

@@ -5,7 +5,7 @@
 #include "monitor/lib/wrap/life.h"
 #include "monitor/lib/wrap/next.h"
 
-FORTRAN_WRAPPER(Init, 0)
+FORTRAN_WRAPPER(Init, 0, true)
 {
     if (is_observed_above(&next.Init))
         return FORTRAN_PASS(0), MPI_SUCCESS;
@@ -13,7 +13,7 @@ FORTRAN_WRAPPER(Init, 0)
     return init_end(OPERATION_Init, FORTRAN_NEXT(0), entry_ticks, fortran->return_address);
 }
 
-FORTRAN_WRAPPER(Init_thread, 2)
+FORTRAN_WRAPPER(Init_thread, 2, true)
 {
     if (is_observed_above(&next.Init_thread))
         return FORTRAN_PASS(2), MPI_SUCCESS;
@@ -21,7 +21,7 @@ FORTRAN_WRAPPER(Init_thread, 2)
     return init_end(OPERATION_Init_thread, FORTRAN_NEXT(2), entry_ticks, fortran->return_address);
 }
 
-FORTRAN_WRAPPER(Finalize, 0)
+FORTRAN_WRAPPER(Finalize, 0, true)
 {
     if (is_observed_above(&next.Finalize))
         return FORTRAN_PASS(0), MPI_SUCCESS;
@@ -30,7 +30,7 @@ FORTRAN_WRAPPER(Finalize, 0)
 }
 
 /* Has no ierror. */
-FORTRAN_WRAPPER(Pcontrol, 1)
+FORTRAN_WRAPPER(Pcontrol, 1, true)
 {
     struct mpi_call call;
     if (is_observed_above(&next.Pcontrol))
@@ -48,7 +48,7 @@ FORTRAN_WRAPPER(Pcontrol, 1)
 }
 
 #if MPI_VERSION >= 4
-FORTRAN_WRAPPER(Session_init, 3)
+FORTRAN_WRAPPER(Session_init, 3, true)
 {
     struct mpi_call call;
     if (is_observed_above(&next.Session_init))

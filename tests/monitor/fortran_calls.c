@@ -90,7 +90,7 @@ static void find_f08(struct call *call, const char *name, bool is_large)
 /* Begins a call. False if it is one of the MPI library's, or to be made from C. */
 static bool begin(struct call *call, const char *name, bool is_large)
 {
-    static int calls;
+    static _Thread_local int calls;
     memset(call, 0, sizeof *call);
     call->is_input = strstr(name, "free") != NULL || strstr(name, "disconnect") != NULL ||
                      strcmp(name, "Mrecv") == 0 || strcmp(name, "Imrecv") == 0;
@@ -453,7 +453,7 @@ int MPI_Pcontrol(const int level, ...)
 }
 
 /* Requests, statuses and indices as Fortran has them. */
-static MPI_Fint many_requests[1 << 17], many_statuses[1 << 17];
+static _Thread_local MPI_Fint many_requests[1 << 17], many_statuses[1 << 17];
 
 static void put_requests(struct call *call, int count, const MPI_Request *requests)
 {

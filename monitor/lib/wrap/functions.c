@@ -17,7 +17,7 @@
 #define COUNT int
 #define DISPLACEMENT int
 #define ADDRESS MPI_Aint
-#define FUNCTION(Name, parameters, arguments) INTERPOSED int MPI_##Name parameters
+#define FUNCTION(Name, parameters, arguments, remembers) INTERPOSED int MPI_##Name parameters
 #define KEY(Name) &next.Name
 #define PASS(Name, arguments) next.Name arguments
 #include "monitor/lib/wrap/wrap.h"
@@ -27,7 +27,7 @@
 #define COUNT MPI_Count
 #define DISPLACEMENT MPI_Aint
 #define ADDRESS MPI_Count
-#define FUNCTION(Name, parameters, arguments) INTERPOSED int MPI_##Name##_c parameters
+#define FUNCTION(Name, parameters, arguments, remembers) INTERPOSED int MPI_##Name##_c parameters
 #define KEY(Name) &next.Name##_c
 #define PASS(Name, arguments) next.Name##_c arguments
 #include "monitor/lib/wrap/wrap.h"

@@ -2,7 +2,8 @@
  * Wrappers of functions.def. functions.c includes this file for each language and size of counts,
  * so it has no guard. An includer defines LARGE_COUNTS, COUNT, DISPLACEMENT, ADDRESS, and:
  *
- *   FUNCTION(Name, parameters, arguments)  the head of a definition
+ *   FUNCTION(Name, parameters, arguments, remembers)  the head of a definition; `remembers` is true
+ *                           if it does more than to count
  *   KEY(Name)                what identifies the function in all languages
  *   PASS(Name, arguments)    the next definition's call, without an observer
  *   NEXT(Name, arguments)    the same, observed: returns the error
@@ -31,7 +32,7 @@
 
 /* Defines such a wrapper, which doesn't look at the arguments. */
 #define OBSERVER(Name, monitored, parameters, arguments, before, after)                            \
-    FUNCTION(Name, parameters, arguments)                                                          \
+    FUNCTION(Name, parameters, arguments, false)                                                   \
     {                                                                                              \
         if (!(monitored) || is_observed_above(KEY(Name)))                                          \
             return PASS(Name, arguments);                                                          \
@@ -56,7 +57,7 @@
 /* Defines the wrapper of a function after whose success the monitor remembers an object, inside the
    call, monitored or not. `leave` returns its result. */
 #define REMEMBERING(Name, parameters, arguments, enter, remember, leave)                           \
-    FUNCTION(Name, parameters, arguments)                                                          \
+    FUNCTION(Name, parameters, arguments, true)                                                    \
     {                                                                                              \
         if (is_observed_above(KEY(Name)))                                                          \
             return PASS(Name, arguments);                                                          \
@@ -214,7 +215,7 @@
 #define MATCHED_RECEIVE(Name, parameters, arguments)                                               \
     BLOCKING_MATCHED(Name, (UNPACK parameters, MPI_Status * status), (UNPACK arguments, status))
 #define BLOCKING_MATCHED(Name, parameters, arguments)                                              \
-    FUNCTION(Name, parameters, arguments)                                                          \
+    FUNCTION(Name, parameters, arguments, true)                                                    \
     {                                                                                              \
         if (is_observed_above(KEY(Name)))                                                          \
             return PASS(Name, arguments);                                                          \
@@ -238,7 +239,7 @@
 /* Frees of communicators. One stays known until it is freed, since the program's functions that
    delete its attributes may use it. */
 #define FREEING(Name, comm, parameters, arguments)                                                 \
-    FUNCTION(Name, parameters, arguments)                                                          \
+    FUNCTION(Name, parameters, arguments, true)                                                    \
     {                                                                                              \
         if (is_observed_above(KEY(Name)))                                                          \
             return PASS(Name, arguments);                                                          \
@@ -251,7 +252,7 @@
 
 /* Collectives that complete the operations on a window, and may free it. */
 #define CLOSING(Name, win, monitored, closed, parameters, arguments)                               \
-    FUNCTION(Name, parameters, arguments)                                                          \
+    FUNCTION(Name, parameters, arguments, true)                                                    \
     {                                                                                              \
         if (!(monitored) || is_observed_above(KEY(Name)))                                          \
             return PASS(Name, arguments);                                                          \
