@@ -70,7 +70,7 @@ static inline MPI_Request take_request(const void *address)
 }
 static inline MPI_Datatype take_datatype(const void *address)
 {
-    (void)address; return MPI_BYTE;
+    return FORTRAN_HANDLE(Type, address);
 }
 
 #define TAKE_INT(A, address) _Generic((A), int : take_int, default : take_address)(address)

@@ -102,7 +102,7 @@ const void *fortran_buffer(const struct fortran_call *fortran, const void *argum
 bool fortran_ignores_status(const void *argument);
 bool fortran_ignores_statuses(const void *argument);
 
-enum { FORTRAN_STATUS_SIZE = sizeof(MPI_Status) / sizeof(MPI_Fint) };
+enum { FORTRAN_STATUS_SIZE = sizeof(MPI_Status) / sizeof(int) };
 
 /* Converts status number i of an array to C's. Returns `status`. */
 const MPI_Status *fortran_status(const struct fortran_call *fortran, const void *statuses, int i,
