@@ -9,6 +9,7 @@ import statistics
 
 from case import Case, call, each, within
 from mpi_run import WHOLE, read_tsv, run_raw
+from schemas import violations
 
 # A short run of each program; options of its own that are refused, with a value that is wrong; a
 # remark that the short run makes, with more options if it needs some.
@@ -319,9 +320,14 @@ class EveryProgram:
         assert written.splitlines()[-1].startswith("# end: ")
 
     def test_json(self):
-        """The metadata, roles and keys of the other form, which a strict reader reads."""
+        """The metadata, roles and keys of the other form, which a strict reader reads, by the schema."""
         output, plain = self.text("--format=json"), self.text("--metadata=full", "--columns=all")
         objects = [json.loads(line, object_pairs_hook=once_each) for line in output.splitlines()]
+        with open(os.path.join(self.source, "docs", "result.schema.json"), encoding="utf-8") as stream:
+            schema = json.load(stream)
+        for one in objects:
+            assert not list(violations(one, schema, schema, "")), one
+        assert list(violations({"end": {"rows": "1"}}, schema, schema, ""))
         metadata, = (one["metadata"] for one in objects if "metadata" in one)
         rows, lines = [one for one in objects if len(one) > 1], read_tsv(plain)
         roles = roles_of(plain)
