@@ -85,9 +85,9 @@ class Pasted(SuiteCase):
         (self.odd / "build").symlink_to(self.build)
         self.suite.environment["PATH"] = f"{self.launcher_path.parent}:{self.suite.environment['PATH']}"
         said = self.start("run_suite.sh", "--budget=0", status=1).stderr
-        assert "The budget is used up: 0 of 18" in said and said.count(" --") == 1, said
+        assert "The budget is used up: 0 of 24" in said and said.count(" --") == 1, said
         (self.suite.folder / "started.once").touch()
-        assert "18 of 18 launches have their result" in self.paste(said, "To resume").stderr
+        assert "24 of 24 launches have their result" in self.paste(said, "To resume").stderr
 
     def test_another_plan(self):
         """The hint leads back to the options that it was begun with."""

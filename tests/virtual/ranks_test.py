@@ -57,7 +57,7 @@ def programs():
     folder = os.path.join(virtual.BUILD, "tests/virtual")
     return sorted(name for name in os.listdir(folder) if os.access(os.path.join(folder, name), os.X_OK) and
                   os.path.isfile(os.path.join(folder, name)) and not name.endswith((*NO_BENCHMARKS, ".so")) and
-                  not name.startswith(("example_", "monitor_", "foreign")))
+                  not name.startswith(("example_", "monitor_", "foreign", "flavours")))
 
 
 def posted(launch):

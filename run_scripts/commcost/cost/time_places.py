@@ -52,9 +52,11 @@ class TimePlaces:
         """Returns the seconds of waiting per rank that less work on late ranks saves at most, and those that it moves to
         other calls. None if one is unknown."""
         imbalance = [spent.seconds.value for spent in self._spent if spent.what == "Load imbalance"]
-        waited_s = sum(wait.seconds for wait in self.waits) / self._run.ranks + sum(
+        if self._run.least is None or any(wait.late_us is None for wait in self.waits):
+            return None
+        waited_s = sum(wait.late_us * wait.messages * US for wait in self.waits) / self._run.ranks + sum(
             spent.seconds.value for spent in self._spent if spent.what == "Waiting for late ranks")
-        if self._run.least is None or not waited_s:
+        if not waited_s:
             return None
         saved_s = min(waited_s, sum(imbalance))
         return saved_s, waited_s - saved_s

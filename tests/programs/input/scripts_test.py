@@ -174,8 +174,8 @@ echo 'JobId=7 JobName=a b UserId=me(0) Command='"{command_line}"' WorkDir=/a b S
                 "SLURM_JOB_ID": "7", "SLURM_SUBMIT_DIR": "/"})
             assert status == 0 and "srun" in output, said
 
-    SCRIPTS_IN_PYTHON = ("bench_compare", "checkup.sh", "cost.sh", "device_matrix.sh", "mpi_overhead_sweep.sh", "plot.sh",
-                         "report.sh", "report_text.sh", "run_suite.sh", "summarize.sh", "tune.sh")
+    SCRIPTS_IN_PYTHON = ("bench_compare", "call_sites.sh", "checkup.sh", "cost.sh", "device_matrix.sh",
+                         "mpi_overhead_sweep.sh", "plot.sh", "report.sh", "report_text.sh", "run_suite.sh", "summarize.sh", "tune.sh")
 
     @each("name", (*SCRIPTS_IN_PYTHON, "quickstart.sh"))
     def test_without_python(self, name):
