@@ -100,7 +100,8 @@ fortran_procedure *fortran_find_next(struct fortran_function *function, enum for
 
 /* ---- constants ------------------------------------------------------------------------------- */
 
-/* Addresses that stand for a constant: of a variable, or in a pointer that the library sets. */
+/* Addresses that stand for a constant: of a variable, or in a pointer that the library sets. MPICH
+   doesn't set it in programs that use mpi_f08 only. */
 enum { CONSTANTS_MAX = 6 };
 struct constant {
     const char *variables[CONSTANTS_MAX], *pointers[2];
@@ -156,7 +157,7 @@ static bool is_constant(const struct constant *constant, const void *address)
         if (address == constant->addresses[i])
             return true;
     for (int i = 0; i < constant->set_count; i++)
-        if (address == *constant->set[i])
+        if (*constant->set[i] != NULL && address == *constant->set[i])
             return true;
     return false;
 }
