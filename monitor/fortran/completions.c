@@ -101,12 +101,25 @@ static void completion_begin(struct completion *completion, struct fortran_call 
         keep_statuses(completion);
 }
 
+/* True if the call has set its results: a failed call on several requests may have done so. */
+static bool has_results(int error)
+{
+    int class = MPI_SUCCESS;
+    if (error != MPI_SUCCESS)
+        PMPI_Error_class(error, &class);
+    return class == MPI_SUCCESS || class == MPI_ERR_IN_STATUS;
+}
+
 /* Returns the number of completed requests. */
 static int find_completed(const struct completion *completion, int error)
 {
     const struct places *const at = completion->at;
-    if (at->completed != ABSENT)
-        return integer_at(completion, at->completed);
+    if (!has_results(error))
+        return 0;
+    if (at->completed != ABSENT) {
+        const int completed = integer_at(completion, at->completed);
+        return completed < completion->count ? completed : completion->count;
+    }
     if (at->count != ABSENT && at->indices == ABSENT && error != MPI_SUCCESS)
         return completion->count;
     if (error != MPI_SUCCESS || (at->flag != ABSENT && !integer_at(completion, at->flag)) ||

@@ -10,6 +10,12 @@
 
 enum { ROWS = 64 };
 
+static void set_handlers(MPI_Errhandler handler)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler); /* the one that is called since MPI 4 */
+}
+
 /* A buffer at address 0 is not MPI_IN_PLACE. Rank 0 sends all, and receives nothing. */
 static void null_buffer(void)
 {
@@ -29,10 +35,30 @@ static void null_buffer(void)
     CHECK(count == 1 && rows[0].bytes == (rank == 0 ? 4 : 0));
 }
 
+/* A call that fails may leave the number of completed requests as it was. */
+static void failed_waitsome(void)
+{
+    enum { COUNT = 2, MANY = 4096 };
+    static int indices[MANY];
+    static MPI_Status statuses[MANY];
+    MPIX_Monitor handle = {.profile = 1, .pttopt = 1};
+    MPIX_Monitor_request request;
+    MPI_Request wrong[COUNT];
+    int completed = MANY, of_test = MANY;
+    memset(wrong, 0, sizeof wrong);
+    MPIX_Start_monitor(&request, &handle, NULL);
+    set_handlers(MPI_ERRORS_RETURN);
+    CHECK(MPI_Waitsome(COUNT, wrong, &completed, indices, statuses) != MPI_SUCCESS);
+    CHECK(MPI_Testsome(COUNT, wrong, &of_test, indices, statuses) != MPI_SUCCESS);
+    set_handlers(MPI_ERRORS_ARE_FATAL);
+    MPIX_End_monitor(&request, &handle);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     null_buffer();
+    failed_waitsome();
     MPI_Finalize();
     return check_failures > 0;
 }
