@@ -43,11 +43,16 @@ static int integer_at(const struct completion *completion, int place)
     return take_int(completion->fortran->arguments[place]);
 }
 
+static void convert_array(int count, const MPI_Fint *from, MPI_Request *to)
+{
+    for (int i = 0; i < count; i++)
+        to[i] = PMPI_Request_f2c(from[i]);
+}
+
 static void convert_requests(const struct completion *completion)
 {
-    const MPI_Fint *const requests = completion->fortran->arguments[completion->at->requests];
-    for (int i = 0; i < completion->count; i++)
-        completion->arrays.requests[i] = PMPI_Request_f2c(requests[i]);
+    convert_array(completion->count, completion->fortran->arguments[completion->at->requests],
+                  completion->arrays.requests);
 }
 
 /* Sets the arrays, on the stack if there is room. False if there is no memory. */
@@ -240,9 +245,11 @@ FORTRAN_WRAPPER(Start, 1, false)
     if (!is_anything_monitored() || is_observed_above(&next.Start))
         return FORTRAN_PASS(1), MPI_SUCCESS;
     site_enter(fortran->return_address);
-    const MPI_Request request = FORTRAN_HANDLE(Request, fortran->arguments[0]);
-    if (starting_begin(request, &operation))
-        return operation_posted(&operation, FORTRAN_NEXT(1), request);
+    void *const request = fortran->arguments[0];
+    if (starting_begin(FORTRAN_HANDLE(Request, request), &operation)) {
+        const int error = FORTRAN_NEXT(1); /* which may replace the request */
+        return operation_posted(&operation, error, FORTRAN_HANDLE(Request, request));
+    }
     struct mpi_call call;
     call_enter(&call, OPERATION_Start);
     return call_returned(&call, NO_COMMUNICATOR, FORTRAN_NEXT(1));
@@ -260,10 +267,11 @@ FORTRAN_WRAPPER(Startall, 2, false)
         requests = malloc((size_t)count * sizeof *requests);
     if (requests == NULL)
         count = 0;
-    for (int i = 0; i < count; i++)
-        requests[i] = PMPI_Request_f2c(((const MPI_Fint *)fortran->arguments[1])[i]);
+    convert_array(count, fortran->arguments[1], requests);
     starting_all_begin(&all, count, requests);
-    const int error = starting_all_end(&all, requests, FORTRAN_NEXT(2));
+    const int error = FORTRAN_NEXT(2); /* which may replace requests */
+    convert_array(count, fortran->arguments[1], requests);
+    (void)starting_all_end(&all, requests, error);
     if (requests != on_stack)
         free(requests);
     return error;
