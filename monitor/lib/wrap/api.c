@@ -107,7 +107,7 @@ static bool start(struct snapshot *snapshot)
         communicators_tidy();
     }
     windows_unsure();
-    if (!are_depths_counted()) {
+    if (snapshot->asked.profile && snapshot->asked.depth && !are_depths_counted()) {
         requests_count_depths();
         windows_count_depths();
         communicators_count_depth();
