@@ -233,6 +233,7 @@ int main(int argc, char **argv)
         arrive_early();
         reached("windows", 3, 0);
         reached("unexpected messages", 41, 0);
+        MPI_Pcontrol(0); /* the maxima stay, also when MPI_Finalize switches the monitor on */
     }
     MPI_Finalize();
     return 0;

@@ -31,7 +31,8 @@ void depth_add(enum depth_kind kind, int64_t change)
 void depths_watch(struct depth_mark marks[])
 {
     for (int kind = 0; kind < DEPTH_KINDS; kind++)
-        marks[kind] = (struct depth_mark){now_open[kind], OTHER_SITES};
+        if (now_open[kind] > marks[kind].high || now_open[kind] < 0)
+            marks[kind] = (struct depth_mark){now_open[kind], OTHER_SITES};
     watched[watched_count++] = marks;
 }
 

@@ -38,6 +38,7 @@ void depth_add(enum depth_kind kind, int64_t change);
 /* Sets a number, which may raise the marks. */
 void depth_set(enum depth_kind kind, int64_t now);
 
-/* Begins to raise these marks, DEPTH_KINDS of them, from the numbers of now; ends it. */
+/* Begins to raise these marks, DEPTH_KINDS of them, which are 0 or those of an earlier time, to the
+   present numbers first; ends it. */
 void depths_watch(struct depth_mark marks[]);
 void depths_unwatch(const struct depth_mark marks[]);
