@@ -50,7 +50,7 @@ class Efficiency(virtual.Test):
     def test_by_hand(self):
         for ranks in virtual.by_tier(plain=(2,), run=(2, 4), all=(2, 4, 16)):
             for pattern in ("uneven", "alternating"):
-                for region in ("run", "region"):
+                for region in ("run", "region", "threads"):
                     with self.subTest(pattern, region=region, ranks=ranks):
                         self.check(self.total(pattern, region, ranks), by_hand(pattern, region, ranks))
 

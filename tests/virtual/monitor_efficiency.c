@@ -2,9 +2,10 @@
  * Computes STEP_US times share(rank, round) before a barrier in each of ROUNDS rounds. With
  * "uneven" a rank's share is always 1 + rank; with "alternating" the shares move on by a rank in
  * each round. Before and after the rounds, with MPI_Pcontrol(0) for "region", rank 0 computes 100
- * STEP_US alone. With messages > 0, rank 0 then sends that many messages to rank 1.
+ * STEP_US alone. "threads" is a region at MPI_THREAD_MULTIPLE. With messages > 0, rank 0 then sends
+ * that many messages to rank 1.
  *
- * usage: monitor_efficiency uneven|alternating run|region ROUNDS STEP_US MESSAGES
+ * usage: monitor_efficiency uneven|alternating run|region|threads ROUNDS STEP_US MESSAGES
  */
 #include "common/work/work.h"
 
@@ -32,11 +33,12 @@ static void compute_outside(bool is_region)
 
 int main(int argc, char **argv)
 {
-    MPI_Init(&argc, &argv);
+    int level = strcmp(argv[2], "threads") == 0 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+    MPI_Init_thread(&argc, &argv, level, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const bool alternates = strcmp(argv[1], "alternating") == 0;
-    const bool is_region = strcmp(argv[2], "region") == 0;
+    const bool is_region = strcmp(argv[2], "run") != 0;
     const int rounds = (int)strtol(argv[3], NULL, 10);
     step_us = strtod(argv[4], NULL);
     const int messages = (int)strtol(argv[5], NULL, 10);

@@ -58,7 +58,7 @@ void snapshots_add_sizes(const struct sized_kind *which, const struct size_amoun
 void snapshots_count_thread(void)
 {
     for (int i = 0; i < active_count; i++)
-        active[i]->threads += active[i]->epoch > inside.epoch;
+        active[i]->threads += active[i]->first_epoch > inside.epoch;
     inside.epoch = latest_epoch;
 }
 
@@ -161,6 +161,8 @@ bool snapshot_start(struct snapshot *snapshot)
         return false;
     snapshot->epoch = latest_epoch + 1;
     __atomic_store_n(&latest_epoch, snapshot->epoch, __ATOMIC_RELAXED);
+    if (snapshot->first_epoch == 0)
+        snapshot->first_epoch = snapshot->epoch;
     active[active_count++] = snapshot;
     update_monitored_classes();
     if (snapshot->asked.profile && snapshot->asked.depth)

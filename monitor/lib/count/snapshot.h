@@ -71,9 +71,9 @@ extern struct any_thread {
 struct snapshot {
     /* Set at the start. */
     int64_t serial;
-    uint32_t epoch;
-    MPIX_Monitor asked;         /* the handle's values, defaults filled in */
-    const MPIX_Monitor *handle; /* to recognise it at the end */
+    uint32_t epoch, first_epoch; /* of the latest start, which may be a restart; of the first one */
+    MPIX_Monitor asked;          /* the handle's values, defaults filled in */
+    const MPIX_Monitor *handle;  /* to recognise it at the end */
     FILE *file;
     uint64_t start_ticks;
     uint64_t timeout_ticks;       /* UINT64_MAX: none */
