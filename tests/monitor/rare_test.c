@@ -54,11 +54,37 @@ static void failed_waitsome(void)
     MPIX_End_monitor(&request, &handle);
 }
 
+static int free_inner(MPI_Comm comm, int key, void *inner, void *unused)
+{
+    (void)comm, (void)key, (void)unused;
+    return MPI_Comm_free(inner);
+}
+
+/* MPI calls a function of the program that frees another communicator. Nothing is monitored then,
+   so that one is remembered by its handle. */
+static void freed_within_free(void)
+{
+    MPIX_Monitor handle = {.profile = 1, .comm = 1};
+    MPIX_Monitor_request request;
+    MPI_Comm outer, inner;
+    int key;
+    MPI_Comm_dup(MPI_COMM_WORLD, &outer);
+    MPI_Comm_dup(MPI_COMM_WORLD, &inner);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_inner, &key, NULL);
+    MPI_Comm_set_attr(outer, key, &inner);
+    MPI_Comm_free(&outer);
+    MPI_Comm_free_keyval(&key);
+    CHECK(outer == MPI_COMM_NULL && inner == MPI_COMM_NULL);
+    CHECK(MPIX_Start_monitor(&request, &handle, NULL) == MPIX_MONITOR_SUCCESS);
+    CHECK(MPIX_End_monitor(&request, &handle) == MPIX_MONITOR_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     null_buffer();
     failed_waitsome();
+    freed_within_free();
     MPI_Finalize();
     return check_failures > 0;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum language { LANGUAGE_C, LANGUAGE_FORTRAN, LANGUAGE_FORTRAN_2008, LANGUAGES };
 
@@ -23,5 +24,17 @@ static inline void language_seen(enum language language)
 extern _Thread_local const void *observed_function
     __attribute__((tls_model("initial-exec"), visibility("hidden")));
 
-/* True if a Fortran wrapper observes this call. A function that it calls back has other calls. */
+/* True if a Fortran wrapper observes this call. */
 static inline bool is_observed_above(const void *function) { return observed_function == function; }
+
+/* For a C wrapper: true if the Fortran layer makes this call, and a Fortran wrapper observes it.
+   Later calls within it are of functions of the program that MPI calls. */
+static inline bool is_of_fortran_layer(const void *function)
+{
+    if (!is_observed_above(function)) {
+        language_seen(LANGUAGE_C);
+        return false;
+    }
+    observed_function = NULL;
+    return true;
+}

@@ -16,10 +16,9 @@
 #define COMPLETES(Name, most, parameters, arguments, count, requests, completed, indices)          \
     INTERPOSED int MPI_##Name parameters                                                           \
     {                                                                                              \
-        if (!is_anything_monitored() || is_observed_above(&next.Name))                             \
+        if (!is_anything_monitored() || is_of_fortran_layer(&next.Name))                           \
             return next.Name arguments;                                                            \
         site_enter(__builtin_return_address(0));                                                   \
-        language_seen(LANGUAGE_C);                                                                 \
         MPI_Request handles[most];                                                                 \
         MPI_Status own[most];                                                                      \
         int32_t taken[most];                                                                       \
@@ -62,7 +61,7 @@ COMPLETES(Testsome, MANY,
 INTERPOSED int MPI_Cancel(MPI_Request *request)
 {
     struct mpi_call call;
-    if (is_observed_above(&next.Cancel))
+    if (is_of_fortran_layer(&next.Cancel))
         return next.Cancel(request);
     site_enter(__builtin_return_address(0));
     const bool entered = other_enter(&call);
@@ -73,7 +72,7 @@ INTERPOSED int MPI_Cancel(MPI_Request *request)
 INTERPOSED int MPI_Request_free(MPI_Request *request)
 {
     struct mpi_call call;
-    if (is_observed_above(&next.Request_free))
+    if (is_of_fortran_layer(&next.Request_free))
         return next.Request_free(request);
     site_enter(__builtin_return_address(0));
     const bool entered = other_enter(&call);
@@ -135,7 +134,7 @@ int starting_all_end(struct starting_all *all, const MPI_Request *requests, int 
 INTERPOSED int MPI_Start(MPI_Request *request)
 {
     struct operation operation;
-    if (!is_anything_monitored() || is_observed_above(&next.Start))
+    if (!is_anything_monitored() || is_of_fortran_layer(&next.Start))
         return next.Start(request);
     site_enter(__builtin_return_address(0));
     if (starting_begin(*request, &operation)) {
@@ -150,7 +149,7 @@ INTERPOSED int MPI_Start(MPI_Request *request)
 INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
 {
     struct starting_all all;
-    if (!is_anything_monitored() || is_observed_above(&next.Startall))
+    if (!is_anything_monitored() || is_of_fortran_layer(&next.Startall))
         return next.Startall(count, requests);
     site_enter(__builtin_return_address(0));
     starting_all_begin(&all, count, requests);

@@ -2,7 +2,20 @@
    others. */
 #include "monitor/lib/wrap/observers.h"
 
-#define NEXT(Name, arguments) (language_seen(LANGUAGE_C), PASS(Name, arguments))
+/* Frees a communicator without an observer, so that a remembered handle isn't used afterwards. */
+static int free_around(int (*free_it)(MPI_Comm *), MPI_Comm *comm)
+{
+    const MPI_Comm freed = *comm;
+    const int number = communicator_before_unseen_free(freed);
+    const int error = free_it(comm);
+    if (error == MPI_SUCCESS)
+        communicator_freed(freed, number);
+    return error;
+}
+
+#define NEXT(Name, arguments) PASS(Name, arguments)
+#define IS_OBSERVED is_of_fortran_layer
+#define PASS_FREE(Name, arguments) free_around(next.Name, UNPACK arguments)
 #define IS_FOUND(Name) (*KEY(Name) != NULL)
 #define TAKE(parameters, arguments)
 #define HANDLE_AT(Kind, address) (*(address))
@@ -33,19 +46,8 @@
 #include "monitor/lib/wrap/wrap.h"
 #endif
 
-/* Wrap frees that bypass the monitor, by tools before it and by layers for other languages, so that
-   a remembered handle isn't used afterwards. They aren't counted. The monitor's own frees come
-   here, too. */
-static int free_around(int (*free_it)(MPI_Comm *), MPI_Comm *comm)
-{
-    const MPI_Comm freed = *comm;
-    const int number = communicator_before_unseen_free(freed);
-    const int error = free_it(comm);
-    if (error == MPI_SUCCESS)
-        communicator_freed(freed, number);
-    return error;
-}
-
+/* Wrap frees that bypass the monitor, by tools before it and by layers for other languages. They
+   aren't counted. The monitor's own frees come here, too. */
 INTERPOSED int PMPI_Comm_free(MPI_Comm *comm)
 {
     return free_around(freeing_around.Comm_free, comm);

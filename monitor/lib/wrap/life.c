@@ -107,20 +107,18 @@ INTERPOSED int dlclose(void *handle)
 
 INTERPOSED int MPI_Init(int *argc, char ***argv)
 {
-    if (is_observed_above(&next.Init))
+    if (is_of_fortran_layer(&next.Init))
         return next.Init(argc, argv);
     const uint64_t entry_ticks = init_begin();
-    language_seen(LANGUAGE_C);
     return init_end(OPERATION_Init, next.Init(argc, argv), entry_ticks,
                     __builtin_return_address(0));
 }
 
 INTERPOSED int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    if (is_observed_above(&next.Init_thread))
+    if (is_of_fortran_layer(&next.Init_thread))
         return next.Init_thread(argc, argv, required, provided);
     const uint64_t entry_ticks = init_begin();
-    language_seen(LANGUAGE_C);
     return init_end(OPERATION_Init_thread, next.Init_thread(argc, argv, required, provided),
                     entry_ticks, __builtin_return_address(0));
 }
@@ -152,7 +150,7 @@ int finalize_end(int error)
 
 INTERPOSED int MPI_Finalize(void)
 {
-    if (is_observed_above(&next.Finalize))
+    if (is_of_fortran_layer(&next.Finalize))
         return next.Finalize();
     finalize_begin(__builtin_return_address(0));
     return finalize_end(next.Finalize());
@@ -175,7 +173,7 @@ void pcontrol_end(int level)
 INTERPOSED int MPI_Pcontrol(const int level, ...)
 {
     struct mpi_call call;
-    if (is_observed_above(&next.Pcontrol))
+    if (is_of_fortran_layer(&next.Pcontrol))
         return next.Pcontrol(level);
     pcontrol_begin(level);
     site_enter(__builtin_return_address(0));
@@ -195,7 +193,7 @@ void session_begin(void)
 INTERPOSED int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session)
 {
     struct mpi_call call;
-    if (is_observed_above(&next.Session_init))
+    if (is_of_fortran_layer(&next.Session_init))
         return next.Session_init(info, handler, session);
     session_begin();
     site_enter(__builtin_return_address(0));

@@ -5,8 +5,10 @@
  *   FUNCTION(Name, parameters, arguments, remembers)  the head of a definition; `remembers` is true
  *                           if it does more than to count
  *   KEY(Name)                what identifies the function in all languages
+ *   IS_OBSERVED(key)         true if another wrapper observes this call
  *   PASS(Name, arguments)    the next definition's call, without an observer
  *   NEXT(Name, arguments)    the same, observed: returns the error
+ *   PASS_FREE(Name, arguments)  PASS of a call that frees a communicator
  *   IS_FOUND(Name)           true if the next definitions have been found
  *   TAKE(parameters, arguments)  declares the C arguments in another language's wrapper
  *   HANDLE_AT(Kind, address) the handle at this address
@@ -34,7 +36,7 @@
 #define OBSERVER(Name, monitored, parameters, arguments, before, after)                            \
     FUNCTION(Name, parameters, arguments, false)                                                   \
     {                                                                                              \
-        if (!(monitored) || is_observed_above(KEY(Name)))                                          \
+        if (!(monitored) || IS_OBSERVED(KEY(Name)))                                                \
             return PASS(Name, arguments);                                                          \
         site_enter(RETURN_ADDRESS);                                                                \
         before;                                                                                    \
@@ -59,7 +61,7 @@
 #define REMEMBERING(Name, parameters, arguments, enter, remember, leave)                           \
     FUNCTION(Name, parameters, arguments, true)                                                    \
     {                                                                                              \
-        if (is_observed_above(KEY(Name)))                                                          \
+        if (IS_OBSERVED(KEY(Name)))                                                                \
             return PASS(Name, arguments);                                                          \
         site_enter(RETURN_ADDRESS);                                                                \
         TAKE(parameters, arguments) enter;                                                         \
@@ -217,7 +219,7 @@
 #define BLOCKING_MATCHED(Name, parameters, arguments)                                              \
     FUNCTION(Name, parameters, arguments, true)                                                    \
     {                                                                                              \
-        if (is_observed_above(KEY(Name)))                                                          \
+        if (IS_OBSERVED(KEY(Name)))                                                                \
             return PASS(Name, arguments);                                                          \
         site_enter(RETURN_ADDRESS);                                                                \
         TAKE(parameters, arguments) struct operation operation;                                    \
@@ -241,8 +243,8 @@
 #define FREEING(Name, comm, parameters, arguments)                                                 \
     FUNCTION(Name, parameters, arguments, true)                                                    \
     {                                                                                              \
-        if (is_observed_above(KEY(Name)))                                                          \
-            return PASS(Name, arguments);                                                          \
+        if (IS_OBSERVED(KEY(Name)))                                                                \
+            return PASS_FREE(Name, arguments);                                                     \
         site_enter(RETURN_ADDRESS);                                                                \
         TAKE(parameters, arguments)                                                                \
         struct freeing freeing = freeing_begin(OPERATION_##Name, HANDLE_AT(Comm, comm));           \
@@ -254,7 +256,7 @@
 #define CLOSING(Name, win, monitored, closed, parameters, arguments)                               \
     FUNCTION(Name, parameters, arguments, true)                                                    \
     {                                                                                              \
-        if (!(monitored) || is_observed_above(KEY(Name)))                                          \
+        if (!(monitored) || IS_OBSERVED(KEY(Name)))                                                \
             return PASS(Name, arguments);                                                          \
         site_enter(RETURN_ADDRESS);                                                                \
         TAKE(parameters, arguments) struct closing closing = closing_begin(OPERATION_##Name, win); \
