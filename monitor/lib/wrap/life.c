@@ -96,10 +96,12 @@ __attribute__((destructor)) static void explain_missing_report(void)
     environment_note(reason);
 }
 
-/* Call sites are known by their addresses, which another module may have from now on. */
+/* Call sites are known by their addresses. Other threads may call MPI from another module at these
+   as soon as this one is unloaded, and from this one until then. */
 INTERPOSED int dlclose(void *handle)
 {
     int (*const close_it)(void *) = (int (*)(void *))dlsym(RTLD_NEXT, "dlclose");
+    site_modules_changed();
     const int error = close_it(handle);
     site_modules_changed();
     return error;
