@@ -10,7 +10,8 @@ static uint16_t site_in_progress(void)
 {
     if (!are_sites_counted())
         return OTHER_SITES;
-    return inside.callers > 0 ? inside.site : site_find(OPERATION_OTHER_MPI);
+    const bool is_known = inside.callers > 0 && inside.site_kind != NO_SITE_KIND;
+    return is_known ? inside.site : site_find(OPERATION_OTHER_MPI);
 }
 
 void depth_set(enum depth_kind kind, int64_t now)

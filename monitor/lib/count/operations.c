@@ -142,6 +142,7 @@ __attribute__((always_inline)) static inline void begin(struct operation *operat
 void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator,
                         struct sent sent, bool receives)
 {
+    site_prepare();
     monitor_lock();
     begin(operation, kind, communicator, sent, receives, 0);
 }
@@ -149,6 +150,7 @@ void operation_begin_at(struct operation *operation, enum operation_kind kind, i
 void operation_begin_called(struct operation *operation, enum operation_kind kind, int communicator,
                             struct sent sent, uint64_t called_ticks)
 {
+    site_prepare();
     monitor_lock();
     begin(operation, kind, communicator, sent, false, called_ticks);
     const uint64_t before_ticks = operation->start_ticks - called_ticks;
@@ -160,6 +162,7 @@ void operation_begin(struct operation *operation, enum operation_kind kind, MPI_
 {
     if (receives && are_depths_counted())
         unexpected_count(comm);
+    site_prepare();
     monitor_lock();
     int communicator = communicator_find(comm);
     if (__builtin_expect(communicator == HANDLE_UNKNOWN, 0)) {
@@ -353,6 +356,7 @@ void operation_sized(const struct operation *operation, uint64_t end_ticks, int6
 
 void call_completes(const struct mpi_call *call)
 {
+    site_prepare();
     if (!call->is_outermost)
         return;
     if (are_sizes_counted())
@@ -377,6 +381,7 @@ void call_left(const struct mpi_call *call, int communicator, uint64_t exit_tick
 {
     if (call->is_outermost && are_sizes_counted())
         between_call_left();
+    site_prepare();
     monitor_lock();
     for (int i = 0; i < active_count; i++)
         if (active[i]->epoch <= call->epoch)

@@ -30,6 +30,7 @@ static struct inside_own own_in_snapshot(uint64_t reading_ticks)
         operation_left(&operation, end_ticks);
         before_operation[i] = (double)(operation.start_ticks - called_ticks);
         after_operation[i] = (double)(ticks_now() - end_ticks);
+        inside.callers = 0;
         call_enter(&call, OPERATION_OTHER_MPI);
         const uint64_t returned_ticks = ticks_now();
         call_left(&call, NO_COMMUNICATOR, 0);

@@ -133,9 +133,9 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *data)
     return address != NULL && walk->callers < walk->wanted ? _URC_NO_REASON : _URC_END_OF_STACK;
 }
 
-/* Finds the callers of the thread's outermost call, once per call. The unwinding tables of the
-   modules describe their frames, so the program needs no frame pointers. */
-static void find_callers(void)
+/* The unwinding tables of the modules describe their frames, so the program needs no frame
+   pointers. */
+void site_find_callers(void)
 {
     struct walk walk = {.wanted = callers_asked};
     if (walk.wanted > 1)
@@ -145,6 +145,7 @@ static void find_callers(void)
     for (int i = 1; i < walk.callers; i++)
         inside.outer_callers[i - 1] = walk.address[i];
     inside.callers = (uint8_t)walk.callers;
+    inside.site_kind = NO_SITE_KIND;
 }
 
 /* ---- sites ----------------------------------------------------------------------------------- */
@@ -188,7 +189,7 @@ uint16_t site_find(enum operation_kind kind)
     if (inside.callers > 0 && inside.site_kind == kind)
         return inside.site;
     if (inside.callers == 0)
-        find_callers();
+        site_find_callers();
     if (__builtin_expect(__atomic_load_n(&modules_have_changed, __ATOMIC_RELAXED), 0))
         forget_addresses();
     uint64_t key = (uint64_t)(uintptr_t)inside.return_address << 8 | kind;

@@ -29,6 +29,9 @@ enum {
 
 enum { SITE_TEXT = sizeof((MPIX_Monitor_row *)0)->site };
 
+enum { NO_SITE_KIND = UINT8_MAX }; /* inside.site_kind while the site isn't known */
+_Static_assert((int)OPERATIONS <= NO_SITE_KIND, "no kind of operation or call has this number");
+
 /* Counts of a kind of operation or call at a site. Times are in ticks, minus the monitor's own. */
 struct site_count {
     int64_t calls, completed, bytes;
@@ -47,6 +50,16 @@ static inline void site_enter(const void *return_address)
         inside.return_address = return_address;
         inside.callers = 0;
     }
+}
+
+/* Finds the callers of the thread's outermost call. Takes a microsecond if there are several. */
+void site_find_callers(void);
+
+/* Finds them before the lock is taken, if site_find will need them. */
+static inline void site_prepare(void)
+{
+    if (are_sites_counted() && inside.callers == 0)
+        site_find_callers();
 }
 
 /* Returns the number of the site of the thread's call in progress, for this kind; OTHER_SITES if
