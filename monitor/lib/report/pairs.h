@@ -4,7 +4,7 @@
  * A rank contributes its PAIRS_OF_RANK heaviest peers, half of them by time and half by bytes, and
  * the sum of the rest. Of all ranks together, rank 0 has at most PAIRS_MAX pairs, chosen in the
  * same way at each step of the merging tree, so a report of any number of ranks takes a rank at
- * most 2 * PAIRS_MAX pairs of memory (15 MiB) and log2(P) messages. Pairs become rows only when
+ * most 4 * PAIRS_MAX pairs of memory (29 MiB) and log2(P) messages. Pairs become rows only when
  * they are written. All functions are local, except those that send.
  */
 #pragma once
