@@ -30,7 +30,6 @@ extern _Thread_local struct inside {
     /* Since the last call of another kind: time in file calls, and the computing clock at the
        first. */
     uint64_t file_ticks, file_computing_ticks;
-    /* Of the outermost call, see sites.h. */
     /* Of the outermost call: see sites.h. */
     const void *return_address;   /* in the program */
     const void *outer_callers[2]; /* addresses to which its callers return */
