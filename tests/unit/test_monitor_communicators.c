@@ -7,6 +7,7 @@
 #include "monitor/lib/count/communicators.h"
 #include "monitor/lib/count/kinds.h"
 #include "monitor/lib/count/describe.h"
+#include "monitor/lib/count/rank_peers.h"
 
 #include <stdio.h>
 
@@ -19,7 +20,8 @@ static struct members {
     int first, step, size;
     bool is_invalid; /* MPI can't be asked about it: it is freed, or not complete yet */
     char name[MPI_MAX_OBJECT_NAME];
-} comms[COMMS_MAX] = {{0, 1, WORLD_SIZE, false, ""}};
+    int third; /* added to the rank of member 3 */
+} comms[COMMS_MAX] = {{0, 1, WORLD_SIZE, false, "", 0}};
 static int comms_count;
 
 static int calls, translated; /* of PMPI_ functions, and ranks by these */
@@ -34,8 +36,8 @@ static int number_of(const void *handle)
 
 static const struct members *members_of(MPI_Comm comm)
 {
-    static const struct members world = {0, 1, WORLD_SIZE, false, "MPI_COMM_WORLD"},
-                                self = {5, 1, 1, false, ""};
+    static const struct members world = {0, 1, WORLD_SIZE, false, "MPI_COMM_WORLD", 0},
+                                self = {5, 1, 1, false, "", 0};
     const struct members *const members = comm == MPI_COMM_WORLD  ? &world
                                           : comm == MPI_COMM_SELF ? &self
                                                                   : &comms[number_of(&comm)];
@@ -49,7 +51,7 @@ static MPI_Comm make(int first, int step, int size)
     MPI_Comm comm;
     memset(&comm, 0, sizeof comm);
     const int number = ++comms_count;
-    comms[number] = (struct members){first, step, size, false, ""};
+    comms[number] = (struct members){first, step, size, false, "", 0};
     memcpy(&comm, &number, sizeof number);
     return comm;
 }
@@ -121,7 +123,18 @@ int PMPI_Group_translate_ranks(MPI_Group group, int count, const int ranks[], MP
     calls++;
     translated += count;
     for (int i = 0; i < count; i++)
-        others[i] = members->first + ranks[i] * members->step;
+        others[i] = members->first + ranks[i] * members->step + (ranks[i] == 3) * members->third;
+    return MPI_SUCCESS;
+}
+
+int PMPI_Group_compare(MPI_Group one, MPI_Group other, int *result)
+{
+    const struct members *const a = &comms[number_of(&one)], *const b = &comms[number_of(&other)];
+    calls++;
+    *result =
+        a->first == b->first && a->step == b->step && a->size == b->size && a->third == b->third
+            ? MPI_IDENT
+            : MPI_UNEQUAL;
     return MPI_SUCCESS;
 }
 
@@ -296,6 +309,31 @@ TEST(pairs_are_told_apart)
             }
     /* No more groups than records. */
     assert_in_range(groups - before, 0, RANKS * (RANKS - 1) / 2);
+}
+
+static int32_t peer_of(int number, int rank)
+{
+    const int32_t peer = world_ranks_find(&communicators[number].world, rank);
+    return peer == PEER_UNKNOWN ? rank_peer_ask(number, rank) : peer;
+}
+
+/* Two communicators that differ only in member 3 share a record, but not their peers. */
+TEST(peers_of_a_record_that_is_used_again)
+{
+    enum { ROUNDS = 4 };
+    monitored_classes = 1u << PEERS;
+    int number = HANDLE_UNKNOWN;
+    for (int round = 0; round < ROUNDS; round++) {
+        const MPI_Comm comm = make(70, 1, 9);
+        comms[number_of(&comm)].third = round < 2 ? 0 : 100;
+        communicator_created(comm, "MPI_Comm_create_group");
+        assert_true(round == 0 || communicator_index(comm) == number);
+        number = communicator_index(comm);
+        communicator_hold(number);
+        assert_int_equal(peer_of(number, 3), 1 + 73 + (round < 2 ? 0 : 100));
+        assert_int_equal(peer_of(number, 4), 1 + 74);
+        free_one(comm);
+    }
 }
 
 /* A blank name is none. */

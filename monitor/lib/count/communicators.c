@@ -118,10 +118,8 @@ static int find_identity(struct communicator *record)
         record->identity = identity_of(origin);
         const int number = handle_find(&identities, record->identity);
         if (number == HANDLE_UNKNOWN || (number < COMMUNICATORS_KNOWN && state[number] == FREED &&
-                                         !communicators[number].origin.is_named)) {
-            (void)handle_set(&lowest_ordinals, origin->alike, origin->ordinal + 1);
+                                         !communicators[number].origin.is_named))
             return number;
-        }
     }
 }
 
@@ -133,8 +131,9 @@ static int find_free_record(void)
     return lowest_free < COMMUNICATORS_KNOWN ? lowest_free : OTHER_COMMUNICATORS;
 }
 
-/* Completes a record and stores it by number; `dropped` gets the groups of the old record. */
-static void place_record(int number, struct communicator *record, const char *maker,
+/* Completes a record and stores it by number; `dropped` gets the groups that are not needed.
+   is_same: the old record has the same processes. */
+static void place_record(int number, struct communicator *record, const char *maker, bool is_same,
                          MPI_Group dropped[2])
 {
     struct communicator *const place = &communicators[number];
@@ -147,34 +146,66 @@ static void place_record(int number, struct communicator *record, const char *ma
     }
     if (!record->origin.is_named)
         set_name(record, "");
-    /* A report may be reading the groups of a held record: keeps them, since the new groups have
-       the same processes. */
-    if (holds[number] > 0) {
+    /* A report may be reading the groups of a held record. Keeps these groups; replaced by others,
+       they are never freed. */
+    if (holds[number] > 0 && is_same) {
         memcpy(dropped, record->group, sizeof record->group);
         memcpy(record->group, place->group, sizeof record->group);
         record->world = place->world;
     } else if (state[number] != NEVER_USED) {
-        memcpy(dropped, place->group, sizeof place->group);
+        if (holds[number] == 0)
+            memcpy(dropped, place->group, sizeof place->group);
         world_ranks_forget(&place->world);
     }
     *place = *record;
     state[number] = LIVE;
 }
 
-/* Gives an unknown handle the record of its identity, if there is room. Needs the lock. */
-static void place_handle(MPI_Comm comm, struct communicator *record, const char *maker,
+/* Returns true if the group of a communicator is that of another one. Takes no lock. */
+static bool are_same(const MPI_Group one[2], const MPI_Group other[2])
+{
+    int result = MPI_IDENT;
+    for (int i = 0; i < 2 && result == MPI_IDENT; i++)
+        if (one[i] != MPI_GROUP_NULL && other[i] != MPI_GROUP_NULL)
+            PMPI_Group_compare(one[i], other[i], &result);
+        else if (one[i] != other[i])
+            result = MPI_UNEQUAL;
+    return result == MPI_IDENT;
+}
+
+/* Returns the number of the freed communicator whose record this one will get, if they have the
+   same processes, else HANDLE_UNKNOWN. Needs the lock, but releases it meanwhile. */
+static int find_same(struct communicator *record)
+{
+    const int number = find_identity(record);
+    if (number == HANDLE_UNKNOWN || holds[number] == 0)
+        return HANDLE_UNKNOWN;
+    MPI_Group held[2];
+    memcpy(held, communicators[number].group, sizeof held);
+    communicator_hold(number);
+    monitor_unlock();
+    const bool is_same = are_same(record->group, held);
+    monitor_lock();
+    communicator_release(number);
+    return is_same ? number : HANDLE_UNKNOWN;
+}
+
+/* Gives an unknown handle the record of its identity, if there is room. `same`: see find_same.
+   Needs the lock. */
+static void place_handle(MPI_Comm comm, struct communicator *record, const char *maker, int same,
                          MPI_Group dropped[2])
 {
     memcpy(dropped, record->group, sizeof record->group);
     if (!handle_set(&communicator_records, communicator_key(comm), OTHER_COMMUNICATORS))
         return;
     int number = find_identity(record);
+    (void)handle_set(&lowest_ordinals, record->origin.alike, record->origin.ordinal + 1);
     if (number == HANDLE_UNKNOWN)
         number = find_free_record();
     if (number == OTHER_COMMUNICATORS || !handle_set(&identities, record->identity, number))
         return;
     dropped[0] = dropped[1] = MPI_GROUP_NULL;
-    place_record(number, record, maker, dropped);
+    place_record(number, record, maker, number == same || !are_peers_counted(), dropped);
     (void)handle_set(&communicator_records, communicator_key(comm), number);
 }
 
@@ -186,13 +217,13 @@ static int enter(MPI_Comm comm, struct communicator record, const char *maker, b
     record.origin.alike = hash(record.identity, maker, strlen(maker));
     monitor_lock();
     const int former = find_record(comm);
-    if (former != HANDLE_UNKNOWN && !is_new) {
+    if (former != HANDLE_UNKNOWN && is_new)
+        forget(comm, former);
+    const int same = are_peers_counted() ? find_same(&record) : HANDLE_UNKNOWN;
+    if (find_record(comm) != HANDLE_UNKNOWN)
         memcpy(dropped, record.group, sizeof dropped); /* another thread was quicker */
-    } else {
-        if (former != HANDLE_UNKNOWN)
-            forget(comm, former);
-        place_handle(comm, &record, maker, dropped);
-    }
+    else
+        place_handle(comm, &record, maker, same, dropped);
     const int number = communicator_find(comm);
     if (are_depths_counted())
         communicators_count_depth();

@@ -5,9 +5,9 @@
  * The identity is found without communication. It is a hash of the creating function, of the ranks
  * in MPI_COMM_WORLD of the members 0, 1, 2, 4, 8 ... and of the last one, and of an ordinal: the
  * lowest that no such communicator has. So a communicator costs log2(P) steps, and one that differs
- * only in other members is counted with the first. A freed communicator gives its ordinal back,
- * unless the program has named it: a library that duplicates a communicator in each of a thousand
- * calls has one row.
+ * only in other members is counted with the first, except by peers. A freed communicator gives its
+ * ordinal back, unless the program has named it: a library that duplicates a communicator in each
+ * of a thousand calls has one row.
  *
  * While nothing is monitored, a new communicator is only remembered, without asking MPI anything
  * (except for duplicates of MPI_Comm_idup, whose originals are known then). It is entered, in the
