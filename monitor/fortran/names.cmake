@@ -7,6 +7,9 @@ set(_options ${MPI_C_INCLUDE_DIRS} "${PROJECT_SOURCE_DIR}")
 list(TRANSFORM _options PREPEND -I)
 set(_definitions ${MPI_C_COMPILE_DEFINITIONS})
 list(TRANSFORM _definitions PREPEND -D)
+if(CMAKE_SYSROOT)
+  list(APPEND _options "--sysroot=${CMAKE_SYSROOT}")
+endif()
 separate_arguments(_flags UNIX_COMMAND "${CMAKE_C_FLAGS}")
 execute_process(
   COMMAND "${CMAKE_C_COMPILER}" ${_flags} ${MPI_C_COMPILE_OPTIONS} ${_options} ${_definitions} -E -P

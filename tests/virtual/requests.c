@@ -50,7 +50,7 @@ MPI_Request PMPI_Request_f2c(MPI_Fint number)
 }
 MPI_NAME(Request_f2c)
 #else
-static MPI_Request handle_of(int number) { return (MPI_Request)(REQUEST_BASE + number); }
+static MPI_Request handle_of(int number) { return (MPI_Request)(uintptr_t)(REQUEST_BASE + number); }
 static uintptr_t number_of(MPI_Request handle) { return (uintptr_t)handle - REQUEST_BASE; }
 #endif
 

@@ -25,7 +25,7 @@ LEFT_OUT = {
 }
 
 # How sources are compiled that only a build with some library has: MPICH's launcher, SimGrid's SMPI.
-PLAIN = ["-std=c11", "-D_POSIX_C_SOURCE=200809L"]
+PLAIN = ["-std=c11", "-D_POSIX_C_SOURCE=200809L", "-DCOMMCOST_PREADY_LIST_CONST=const"]
 
 
 def configure(source, build):

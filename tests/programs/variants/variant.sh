@@ -79,7 +79,7 @@ sanitizers | sanitizers_full)
     export LSAN_OPTIONS ASAN_OPTIONS UBSAN_OPTIONS UCX_MEM_EVENTS
     # Timings mean nothing here, and the work is compiled without sanitizers. What stays the same
     # with more ranks is tested with the most. Without _full the samples' memory is that of the short runs alone.
-    without='unit_(work_.*|clock)$'
+    without='unit_(work_.*|clock)$|monitor_.*_fortran'
     [ "$variant" != sanitizers ] ||
         without="$without|unit_(stats|finalize|gain|many_ranks|noise_sources|[a-z_]*_[1478]|monitor_.*_2)$|monitor_flight"
     run ctest --test-dir "$build" --no-tests=error -j 4 --output-on-failure -E "$without" \

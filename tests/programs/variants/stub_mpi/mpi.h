@@ -49,6 +49,7 @@ typedef struct stub_t_pvar_handle *MPI_T_pvar_handle;
 typedef struct stub_t_pvar_session *MPI_T_pvar_session;
 
 typedef long long MPI_Aint;
+typedef int MPI_Fint;
 typedef long long MPI_Count;
 typedef long long MPI_Offset;
 
@@ -109,7 +110,9 @@ extern const int MPI_SUCCESS, MPI_ERR_IN_STATUS, MPI_ERR_RANK, MPI_ERR_WIN, MPI_
     MPI_MODE_NOPRECEDE, MPI_MODE_NOSUCCEED, MPI_MODE_CREATE, MPI_MODE_RDWR, MPI_MODE_WRONLY,
     MPI_SEEK_SET, MPI_WIN_MODEL, MPI_WIN_UNIFIED, MPI_T_ERR_INVALID_HANDLE, MPI_T_ERR_INVALID_INDEX,
     MPI_T_ERR_NOT_INITIALIZED, MPI_T_BIND_NO_OBJECT, MPI_T_BIND_MPI_COMM, MPI_T_PVAR_CLASS_LEVEL,
-    MPI_T_PVAR_CLASS_COUNTER, MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_PVAR_CLASS_TIMER;
+    MPI_T_PVAR_CLASS_COUNTER, MPI_T_PVAR_CLASS_AGGREGATE, MPI_T_PVAR_CLASS_TIMER,
+    MPI_T_PVAR_CLASS_SIZE, MPI_COMBINER_NAMED, MPI_COMBINER_F90_REAL, MPI_COMBINER_F90_COMPLEX,
+    MPI_COMBINER_F90_INTEGER, MPI_IDENT, MPI_UNEQUAL;
 extern MPI_Status *const MPI_STATUS_IGNORE, *const MPI_STATUSES_IGNORE;
 extern void *const MPI_IN_PLACE;
 extern char **const MPI_ARGV_NULL;
@@ -220,6 +223,25 @@ STUB_FUNCTION(Barrier, MPI_Comm comm);
 STUB_FUNCTION(Ibarrier, MPI_Comm comm, MPI_Request *request);
 STUB_FUNCTION(Barrier_init, MPI_Comm comm, MPI_Info info, MPI_Request *request);
 STUB_FUNCTION(Comm_dup, MPI_Comm comm, MPI_Comm *newcomm);
+/* Fortran's handles and statuses. */
+#define STUB_HANDLE(Type, Name)                                                                    \
+    MPI_##Type MPI_##Name##_f2c(MPI_Fint handle);                                                  \
+    MPI_##Type PMPI_##Name##_f2c(MPI_Fint handle);                                                 \
+    MPI_Fint MPI_##Name##_c2f(MPI_##Type handle);                                                  \
+    MPI_Fint PMPI_##Name##_c2f(MPI_##Type handle)
+STUB_HANDLE(Comm, Comm);
+STUB_HANDLE(Datatype, Type);
+STUB_HANDLE(Errhandler, Errhandler);
+STUB_HANDLE(File, File);
+STUB_HANDLE(Group, Group);
+STUB_HANDLE(Info, Info);
+STUB_HANDLE(Message, Message);
+STUB_HANDLE(Op, Op);
+STUB_HANDLE(Request, Request);
+STUB_HANDLE(Win, Win);
+STUB_FUNCTION(Status_f2c, const MPI_Fint *f_status, MPI_Status *c_status);
+STUB_FUNCTION(Status_c2f, const MPI_Status *c_status, MPI_Fint *f_status);
+extern MPI_Fint *MPI_F_STATUS_IGNORE, *MPI_F_STATUSES_IGNORE;
 int MPI_Comm_c2f(MPI_Comm comm);
 STUB_FUNCTION(Comm_dup_with_info, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm);
 STUB_FUNCTION(Comm_idup, MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request);
@@ -470,6 +492,7 @@ STUB_FUNCTION(Info_get_string, MPI_Info info, const char *key, int *buflen, char
 int MPI_T_init_thread(int required, int *provided);
 int MPI_T_finalize(void);
 int MPI_T_pvar_get_num(int *num_pvar);
+int MPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index);
 int MPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class,
                         MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len,
                         int *bind, int *readonly, int *continuous, int *atomic);
