@@ -110,6 +110,7 @@ static bool begin(struct call *call, const char *name, bool is_large)
 
 static void put_address(struct call *call, const void *address)
 {
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
     call->arguments[call->count++] = (void *)(uintptr_t)address;
 }
 
@@ -180,8 +181,10 @@ static void put_buffer(struct call *call, const void *buffer)
                                                "mpi_fortran_in_place_")
                                     : buffer;
     struct descriptor *const descriptor = &call->descriptors[call->count];
-    *descriptor = (struct descriptor){
-        .base_address = (void *)(uintptr_t)address, .element_bytes = 1, .version = 1};
+    *descriptor = (struct descriptor){/* NOLINTNEXTLINE(performance-no-int-to-ptr) */
+                                      .base_address = (void *)(uintptr_t)address,
+                                      .element_bytes = 1,
+                                      .version = 1};
     put_address(call, call->is_ts ? (const void *)descriptor : address);
 }
 
@@ -240,6 +243,7 @@ static int finish(struct call *call)
     MPI_Fint error = MPI_SUCCESS;
     void **const a = call->arguments;
     a[call->count] = &error;
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
     a[call->count + 1] = (void *)call->text_length;
     is_inside = true;
     ((void (*)(void *, void *, void *, void *, void *, void *, void *, void *, void *, void *,

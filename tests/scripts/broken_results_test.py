@@ -19,6 +19,7 @@ from case import Case, each
 from commcost import command
 from commcost.compare import bench_compare
 from commcost.cost import program_account, program_cost
+from commcost.cost.time_places import TimePlaces
 from commcost.report import picture_panels, plot, report_page
 from commcost.result import summary_table, tables
 from commcost.result.result_reader import ResultError
@@ -305,8 +306,8 @@ class Fields(Case):
             account = program_account.Account(str(self.folder / "report.tsv"), measured, 1.0,
                                            program_account.parse_machine("latency=-20%,bandwidth=x2"))
             program_cost.table_of(account, [])
-            program_cost.page_of(account).as_text()
-            program_cost.page_of(account).as_html()
+            program_cost.page_of(account, TimePlaces(account)).as_text()
+            program_cost.page_of(account, TimePlaces(account)).as_html()
         yield cost
 
     def read_suite(self, name, text, good):

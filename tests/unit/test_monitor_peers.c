@@ -32,19 +32,21 @@ static void send(int32_t peer, int64_t bytes, uint64_t ticks)
 /* Returns a peer's amounts; 0 if the table lacks it. */
 static struct peer_amounts sent_to(int32_t peer)
 {
+    static const struct peer_amounts none;
     const int index = handle_find(&table.indexes, (uint64_t)peer);
-    return index == HANDLE_UNKNOWN ? (struct peer_amounts){0}
-                                   : table.peers[index].amounts[PEER_SENDS];
+    return index == HANDLE_UNKNOWN ? none : table.peers[index].amounts[PEER_SENDS];
 }
 
 /* Bytes of memory in use by this process. */
 static double resident(void)
 {
-    long pages = 0, all = 0;
+    char text[128], *end;
     FILE *const file = fopen("/proc/self/statm", "re");
     assert_non_null(file);
-    assert_int_equal(fscanf(file, "%ld %ld", &all, &pages), 2);
+    assert_non_null(fgets(text, sizeof text, file));
     fclose(file);
+    (void)strtol(text, &end, 10); /* all pages */
+    const long pages = strtol(end, NULL, 10);
     return (double)pages * (double)sysconf(_SC_PAGESIZE);
 }
 

@@ -125,6 +125,7 @@ struct walk {
 static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *data)
 {
     struct walk *const walk = data;
+    /* NOLINTNEXTLINE(performance-no-int-to-ptr) */
     const void *const address = (const void *)_Unwind_GetIP(context);
     if (walk->callers == 0 && address != inside.return_address)
         return ++walk->frames < MONITOR_FRAMES_MAX ? _URC_NO_REASON : _URC_END_OF_STACK;

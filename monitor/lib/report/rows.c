@@ -337,7 +337,7 @@ static void add_site(struct source *source, int number)
     const enum operation_kind kind = site_kind(number);
     const bool is_call = operation_traits[kind].class == CLASS_CALLS;
     MPIX_Monitor_row *const row =
-        add_row(source, KIND_SITE, &no_communicator, kind,
+        add_row(source, KIND_SITE, &no_communicator, (int)kind,
                 number == OTHER_SITES ? "all" : operation_traits[kind].name);
     if (row == NULL)
         return;
