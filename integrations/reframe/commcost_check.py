@@ -25,7 +25,7 @@ import reframe.utility.sanity as sn
 from reframe.core.builtins import parameter, run_before, sanity_function, variable
 
 UNITS = {"_per_s": "1/s", "_us": "us", "_ns": "ns", "_ms": "ms", "_s": "s", "_pct": "%", "(%)": "%", "_mbs": "MB/s",
-         "_bytes": "B"}
+         "_bytes": "B", "overhead": "us"}
 
 PROGRAMS = {"overlap_iallreduce": ["--data-driven"], "overlap_halo": [], "mpi_overhead": ["--both"],
             "msgrate": ["--cache=llc"], "pingpong": ["--patterns=put,MPISend"], "syncbench": [], "halo": [],

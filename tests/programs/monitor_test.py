@@ -16,7 +16,8 @@ COLUMNS = """kind comm operation ranks calls completed timeouts total_s mean_us 
     bytes small large small_per_s large_per_s small_bytes large_bytes members rank slowest_s
     slowest_rank in_calls_s computed_s size_bytes waited_s waited_lo_s
     waited_hi_s last_calls last_rank callers computed_after_s joinable
-    neighbours least_waited_s in_waits_s waited_files_s""".split()
+    neighbours least_waited_s in_waits_s waited_files_s parallel_eff_pct load_balance_pct
+    communication_eff_pct serialisation_eff_pct transfer_eff_pct""".split()
 STEPS = 30
 STENCIL = ["tests/monitor/stencil", 200, STEPS]
 SMALL_STENCIL = ["tests/monitor/stencil", 50, 1]
