@@ -68,10 +68,11 @@ static double bytes_of(const struct op_kind *kind, const struct op_shape *shape,
     return op_bytes(kind, shape) * (p->in_place ? 2.0 : 1.0);
 }
 
-/* Returns the number of extra buffers: --buffers=new allocates before it frees the old buffer. */
-static double renewed(const struct collective_parameters *p)
+/* Returns the number of extra buffers: --buffers=new allocates before it frees the old buffer. An
+   alternative to a collective has up to twice its data, or buffers and scratch memory. */
+static double extra_buffers(const struct collective_parameters *p)
 {
-    return p->buffers == BC_BUFFERS_NEW ? 1.0 : 0.0;
+    return (p->buffers == BC_BUFFERS_NEW ? 1.0 : 0.0) + (p->guidelines ? 2.0 : 0.0);
 }
 
 const char *collective_why_too_large(const struct op_kind *kind, enum op_type type, int64_t bytes,
@@ -81,7 +82,7 @@ const char *collective_why_too_large(const struct op_kind *kind, enum op_type ty
     const struct op_shape shape = shape_of(type, bytes, run);
     /* With --memory there are also pinned buffers and, in host memory, each buffer's image, which
        is filled and verified. */
-    const double times = (bc_memory_is_host(p->memory.of) ? 1.0 : 4.0) + renewed(p);
+    const double times = (bc_memory_is_host(p->memory.of) ? 1.0 : 4.0) + extra_buffers(p);
     if (bytes_of(kind, &shape, p) * times > bc_run_usable_bytes(run, BC_MEMORY_SHARE, false))
         return "memory";
     return op_passing_of(kind, &shape) == OP_BEYOND ? "the counts of this MPI library" : NULL;
@@ -100,7 +101,8 @@ double collective_device_bytes(const struct collective_parameters *p, const stru
                     collective_why_missing(kind, p) == NULL &&
                     collective_why_too_large(kind, (enum op_type)type, p->sizes.values[i], p,
                                              run) == NULL)
-                    max_bytes = fmax(max_bytes, (3.0 + renewed(p)) * bytes_of(kind, &shape, p));
+                    max_bytes =
+                        fmax(max_bytes, (3.0 + extra_buffers(p)) * bytes_of(kind, &shape, p));
             }
     return max_bytes;
 }
