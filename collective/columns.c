@@ -36,7 +36,7 @@ static const struct bc_column guideline_columns[] = {
     "slower_hi_pct,guideline,status"
 
 static const struct bc_column alternative_column =
-    BC_COLUMN("alternative", BC_KEY, 34, collective_result, comparison.alternative);
+    BC_COLUMN("alternative", BC_KEY, 24, collective_result, comparison.alternative);
 
 /* A key with --buffers=new. */
 static const struct bc_column buffers_column =
@@ -55,8 +55,8 @@ const struct bc_table *collective_table(const struct collective *collective)
     if (collective->parameters.guidelines)
         with = bc_table_with_key(
             bc_table_with_columns(with, guideline_columns, COUNT(guideline_columns),
-                                  offsetof(struct collective_result, comparison),
-                                  GUIDELINE_COLUMNS),
+                                  offsetof(struct collective_result, comparison), GUIDELINE_COLUMNS,
+                                  "time_us,alternative_us,status"),
             alternative_column);
     if (collective->parameters.buffers == BC_BUFFERS_NEW)
         with = bc_table_with_key(with, buffers_column);

@@ -17,7 +17,7 @@ enum collective_alternative_kind {
 };
 
 struct collective_guideline {
-    const char *alternative; /* "MPI_Scatter + MPI_Allgather" */
+    const char *alternative; /* "scatter+allgather" */
     enum collective_alternative_kind alternative_kind;
 
     /* Of COLLECTIVE_OTHER_CALLS. The v variants of the calls are used if the parts of a block

@@ -159,7 +159,7 @@ const struct bc_table *bc_memory_table(const struct bc_table *own, size_t at, co
     struct bc_column memory = memory_column;
     memory.at += at;
     return bc_table_with_key(
-        bc_table_with_columns(own, staged_columns, COUNT(staged_columns), at, main), memory);
+        bc_table_with_columns(own, staged_columns, COUNT(staged_columns), at, main, NULL), memory);
 }
 
 /* ---- notes ----------------------------------------------------------------------------------- */

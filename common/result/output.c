@@ -392,9 +392,9 @@ const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_c
 
 const struct bc_table *bc_table_with_columns(const struct bc_table *own,
                                              const struct bc_column *more, size_t more_count,
-                                             size_t at, const char *main)
+                                             size_t at, const char *main, const char *spare)
 {
-    const struct bc_table with_main = {own->columns, own->count, main, NULL};
+    const struct bc_table with_main = {own->columns, own->count, main, spare};
     const struct bc_table *copy;
     struct bc_column *next = copy_table(&with_main, more_count, &copy);
     for (size_t i = 0; i < own->count; i++) {

@@ -134,10 +134,10 @@ struct bc_table {
 const struct bc_table *bc_table_with_key(const struct bc_table *own, struct bc_column key);
 
 /* Returns the table with further columns before `visits`, for a struct at offset `at` of its
-   result, and with these main columns. */
+   result, and with these main and spare columns. */
 const struct bc_table *bc_table_with_columns(const struct bc_table *own,
                                              const struct bc_column *more, size_t more_count,
-                                             size_t at, const char *main);
+                                             size_t at, const char *main, const char *spare);
 
 enum bc_format {
     BC_FORMAT_TSV,

@@ -59,13 +59,14 @@ class Guidelines(CardCase):
         """The worst size and alternative of an operation, as times; not those that launches don't agree on."""
         rows = [{"operation": operation, "size_bytes": size, "alternative": other, "slower_pct": slower}
                 for operation, size, other, slower in (
-                    ("bcast", 65536, "one call with twice the data", 40.0), ("bcast", 65536, "MPI_Scatter + MPI_Allgather", 210.0),
-                    ("bcast", 8, "MPI_Scatter + MPI_Allgather", -60.0), ("reduce", 1024, "MPI_Allreduce", 800.0),
-                    ("scan", 8, "one call with twice the data", 4.0))]
+                    ("bcast", 65536, "twice the data", 40.0), ("bcast", 65536, "scatter+allgather", 210.0),
+                    ("bcast", 8, "scatter+allgather", -60.0), ("reduce", 1024, "allreduce", 800.0),
+                    ("scan", 8, "twice the data", 4.0))]
         assert self.lines(("collective", self.COLUMNS, rows)) == [
-            "MPI_Reduce, 1 KiB | 9.00 × | 8.92–9.08 | the time of MPI_Allreduce: tune.sh --operations=reduce --sizes=1K",
+            "MPI_Reduce, 1 KiB | 9.00 × | 8.92–9.08 | the time of MPI_Allreduce: run_scripts/tune.sh --operations=reduce "
+            "--sizes=1K",
             "MPI_Bcast, 64 KiB | 3.10 × | 3.08–3.12 | the time of MPI_Scatter + MPI_Allgather: "
-            "tune.sh --operations=bcast --sizes=64K"]
+            "run_scripts/tune.sh --operations=bcast --sizes=64K"]
         launches = [[dict(rows[1], slower_pct=slower)] for slower in (210.0, 0.0, 3.0, 190.0, 220.0, 200.0)]
         assert self.lines(("collective", self.COLUMNS, launches)) == []
 

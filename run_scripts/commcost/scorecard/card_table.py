@@ -90,7 +90,8 @@ NOT_RETIMED, CHANGING = "suspects were not timed again", "launches name differen
 
 # Of collectives beside other calls that do their work.
 TIMES_OF = ((0, 1, " ×"),)
-OTHER_CALLS, TUNE = "the time of {}", "tune.sh --operations={} --sizes={}"
+TIME_OF, TUNE = "the time of {}", "run_scripts/tune.sh --operations={} --sizes={}"
+GENERIC = {"two halves": "two calls with half of the data", "twice the data": "one call with twice the data"}
 
 # Answers: {} stands for one or more MPI calls, methods or numbers.
 GAIN_LINES = {"collective": "{}", "message": "{} + work + MPI_Wait", "halo": "Non-blocking halo exchange, {}",

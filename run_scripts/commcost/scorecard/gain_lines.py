@@ -329,10 +329,16 @@ def slow_collectives(tables):
     worst = {}
     for row, slower in tables.measured("guidelines", "slower_pct"):
         operation = row.keys["operation"]
-        if is_above(slower, SLOWER_PCT) and slower.value > worst.get(operation, (row, slower._replace(value=0)))[1].value:
+        if is_above(slower, SLOWER_PCT) and (operation not in worst or slower.value > worst[operation][1].value):
             worst[operation] = row, slower
     lines = sorted(worst.items(), key=lambda one: -one[1][1].value)
     return [slow_line(operation, *found) for operation, found in lines[:SLOW_LINES]]
+
+
+def calls_text(alternative):
+    """Returns the calls of an alternative: MPI_Scatter + MPI_Allgather."""
+    calls = " + ".join(f"MPI_{name.capitalize()}" for name in alternative.split("+"))
+    return card_table.GENERIC.get(alternative, calls)
 
 
 def slow_line(operation, row, slower):
@@ -340,5 +346,6 @@ def slow_line(operation, row, slower):
     found = slower._replace(value=1 + slower.value / 100, low=1 + slower.low / 100, high=1 + slower.high / 100)
     size = row.size("size_bytes")
     return Line(f"MPI_{operation.capitalize()}, {size_text(size)}", value_text(found, card_table.TIMES_OF), "",
-                range_text(found, times, card_table.TIMES_OF), card_table.OTHER_CALLS.format(row.keys["alternative"]),
-                (row.identity,), card_table.TUNE.format(operation, option_text(size)))
+                range_text(found, times, card_table.TIMES_OF),
+                card_table.TIME_OF.format(calls_text(row.keys["alternative"])), (row.identity,),
+                card_table.TUNE.format(operation, option_text(size)))
