@@ -76,9 +76,9 @@ class Parser(argparse.ArgumentParser):
         self.add_argument("--version", action="version", help="print the version and exit",
                           version=f"{program} (commcost) {__version__}")
 
-    def parse_with_paths(self, words, what=argparse.SUPPRESS):
-        """Returns the options, with all other words as `paths`."""
-        self.add_argument("paths", metavar="RESULTS", nargs="*", help=what)
+    def parse_with_paths(self, words, what=argparse.SUPPRESS, name="RESULTS"):
+        """Returns the options, with all other words as `paths`, which the help calls by this name."""
+        self.add_argument("paths", metavar=name, nargs="*", help=what)
         options, others = self.parse_known_args(words)
         unknown = [word for word in others if word.startswith("-") and word != "--"]
         if unknown:
@@ -86,9 +86,9 @@ class Parser(argparse.ArgumentParser):
         options.paths += [word for word in others if word != "--"]
         return options
 
-    def parse_with_results(self, words, most, least=1):
+    def parse_with_results(self, words, most, least=1, name="RESULTS"):
         """Returns the options, with `least` to `most` results as `paths`."""
-        options = self.parse_with_paths(words, "folders or files")
+        options = self.parse_with_paths(words, "folders or files", name)
         if not least <= len(options.paths) <= most:
             what = counted(len(options.paths), "result") if options.paths else "which results?"
             raise UsageError(f"{what}: use {self._usage}".replace("?:", "?"))

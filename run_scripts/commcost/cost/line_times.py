@@ -84,10 +84,10 @@ def main(words):
     made = command.Parser(
         PROGRAM, f"{PROGRAM} [OPTION]... REPORT",
         f"""Prints the time of a program in MPI by source line. REPORT is the monitor's
-report of the program ({RECORD}), compiled with -g.""")
+report ({RECORD}). The program must be compiled with -g.""")
     made.add_argument("--output", metavar="FILE", help="write to FILE instead of stdout")
     made.add_argument("--lines", metavar="N", type=int, default=LINES, help=f"print at most N lines (default: {LINES})")
-    options = made.parse_with_results(words, 1)
+    options = made.parse_with_results(words, 1, name="REPORT")
     path, = options.paths
     with Result(path) as result:
         rows = [dict(zip(result.header, cells)) for cells in result.rows()]

@@ -82,7 +82,7 @@ output=REPORT). RESULTS is a folder of benchmark results from the same machine
                       help=f"omit changes that save less of the run (default: {MIN_SAVING_PCT:g} %%)")
     made.add_argument("--what-if", metavar="CHANGES", type=parse_machine,
                       help="show the saving of another machine: latency=-20%%,bandwidth=x2")
-    options = made.parse_with_results(words, 2, 2)
+    options = made.parse_with_results(words, 2, 2, "REPORT RESULTS")
     report, results = options.paths
     account = Account(report, read_tables(PROGRAM, [results]), options.min_saving, options.what_if)
     places = TimePlaces(account)
