@@ -141,6 +141,8 @@ static void write_members(struct bc_output *output)
 {
     if (output->members == NULL)
         return;
+    if (output->in_list)
+        fputc(']', output->members);
     if (fclose(output->members) != 0 || output->members_text == NULL)
         output->lost = ENOMEM;
     else

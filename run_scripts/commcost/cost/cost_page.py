@@ -89,8 +89,8 @@ def line_parts(account, places):
         Column("s", "in_calls_s", True): [short(line.in_s / run.ranks) for line in lines],
         Column("of the run", "share", True): [share(line.in_s / run.ranks, run.seconds) for line in lines],
         Column("", "note"): [cut(places.note_on(line), FOR) for line in lines]}, "facts"),
-            Text("Seconds inside MPI, means over all ranks. Late: the time of a message beyond its undisturbed cost, "
-                 "in all receives from that rank.", small=True)]
+            Text("Seconds inside MPI, means over all ranks. Late: the time of a message beyond the mean cost of the "
+                 "program's receives, in all receives from that rank.", small=True)]
 
 
 def wait_parts(run, places):
