@@ -1,6 +1,7 @@
 """Comparisons, by tests over launches.
 
-    bench_compare     bench_compare: its options and its output
+    bench_compare     bench_compare: its options and exit status
+    change_table      its output as a table
     row_changes       changes of rows between two sides
     side_differences  differences of metadata between two sides
     best_setting      the best of the settings that a suite varied

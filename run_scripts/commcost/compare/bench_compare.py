@@ -2,15 +2,12 @@
 
 from commcost import command
 from commcost.command import UsageError
+from commcost.compare.change_table import PROGRAM, text_of
 from commcost.compare.row_changes import BASE, FAILED, NEW, SIDES, SLOWER, VERDICTS, Limits, compare_sides
-from commcost.page import Column, Grid, Row
 from commcost.result import rank_test
-from commcost.result.launches import key_columns
-from commcost.result.result_writer import Output
 from commcost.suite.launch_options import list_of
-from commcost.words import UNSURE, counted, decimals, grouped, listed, short, six_digits
+from commcost.words import UNSURE, counted, listed
 
-PROGRAM = "bench_compare"
 EXIT_TOO_FEW = 3  # too few launches in all rows
 
 
@@ -30,91 +27,12 @@ def launches_hint(changes, limits):
     return f"{len(hopeless)} of {counted(len(tested), 'row')} have too few launches to show a change: {remedy}"
 
 
-CHANGE_COLUMNS = ("base", "new", "change_pct", "change_lo_pct", "change_hi_pct", "p_value", "verdict", "better",
-             "change_in", "p_uncorrected", "base_launches", "new_launches")
-
-
-def columns_of(changes):
-    keys = key_columns((change.series.schema for change in changes), ("benchmark", "quantity", *CHANGE_COLUMNS))
-    return [(name, "key") for name in ("benchmark", *keys, "quantity")] + [(name, "info") for name in CHANGE_COLUMNS]
-
-
-def p_text(value, digits=3):
-    return "NA" if value is None else f"{value:.{digits}g}"
-
-
-def cells_of(change):
-    series = change.series
-    low, high = change.interval or (None, None)
-    return {**dict(zip(series.schema.keys, series.keys)), "benchmark": series.schema.benchmark,
-            "quantity": series.quantity, "base": six_digits(change.base), "new": six_digits(change.new),
-            "change_pct": decimals(change.change_pct, 2), "change_lo_pct": decimals(low, 2),
-            "change_hi_pct": decimals(high, 2), "p_value": p_text(change.corrected_p), "verdict": change.verdict,
-            "better": "more" if series.more else "less", "change_in": "points" if change.points else "percent",
-            "p_uncorrected": p_text(change.p), "base_launches": change.launches[BASE],
-            "new_launches": change.launches[NEW]}
-
-
-def write_tables(output, comparison, options):
-    """Writes a table for each benchmark: the keys that vary and the main columns, below the other keys. If the new side
-    lacks a benchmark, writes a warning instead."""
-    output.remark("p", "probability of such a difference without a change, corrected for all rows")
-    output.remark("verdict", f"changed: p of at most {options.alpha / 100:g}, and a change of at least "
-                  f"{options.threshold:g} %")
-    for several in grouped(comparison.changes, lambda change: change.series.schema):
-        schema = several[0].series.schema
-        if schema.benchmark in comparison.missing:
-            continue
-        pairs = [dict(zip(schema.keys, change.series.keys), quantity=change.series.quantity) for change in several]
-        varying = [name for name in pairs[0] if name == "quantity" or len({of_row[name] for of_row in pairs}) > 1]
-        same = [f"{name} {value}" for name, value in pairs[0].items() if name not in varying and value != "NA"]
-        output.remark(schema.benchmark, ", ".join(same) or "all rows")
-        columns = [*map(Column, varying), *(Column(name, "", True) for name in ("base", "new", "change", "lo", "hi")),
-                   Column("p", "", True), Column("verdict")]
-        output.table(Grid(columns, [Row([
-            *(of_row[name] for name in varying), *map(short_or_na, (change.base, change.new)),
-            "NA" if change.change_pct is None else f"{change.change_pct:.1f} {'pts' if change.points else '%'}",
-            *(decimals(end, 1) for end in change.interval or (None, None)), p_text(change.corrected_p, 2),
-            change.verdict])
-            for change, of_row in zip(several, pairs)]))
-
-
-def short_or_na(value):
-    return "NA" if value is None else short(value)
-
-
-def launches_text(changes, side):
-    """Returns the range of launches over rows that have any: "10" or "6 to 10"."""
-    counts = {change.launches[side] for change in changes} - {0} or {0}
-    return " to ".join(map(str, sorted({min(counts), max(counts)})))
-
-
 def status_of(changes, limits, fail_on):
     verdicts = {change.verdict for change in changes}
     if verdicts & {SLOWER, FAILED, *fail_on}:
         return command.EXIT_FAILED
     tested, hopeless = tested_of(changes, limits)
     return EXIT_TOO_FEW if UNSURE in verdicts and len(hopeless) == len(tested) else command.EXIT_DONE
-
-
-def text_of(options, words, comparison, status):
-    output = Output(PROGRAM, options.no_header)
-    metadata = [(SIDES[side], path) for side in (BASE, NEW) for path in options.sides[side]]
-    metadata += [(name, f"{getattr(options, name):g}") for name in ("alpha", "threshold", "confidence")]
-    is_table = options.format == "table"
-    output.begin([] if is_table else columns_of(comparison.changes), [*metadata, ("format", options.format)], words)
-    if is_table:
-        write_tables(output, comparison, options)
-    else:
-        for change in comparison.changes:
-            output.row(cells_of(change))
-    for kind, text in comparison.remarks:
-        output.remark(kind, text)
-    counts = {verdict: sum(change.verdict == verdict for change in comparison.changes) for verdict in VERDICTS}
-    parts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    launches = " and ".join(launches_text(comparison.changes, side) for side in (BASE, NEW))
-    output.remark("summary", f"{parts}; {launches} launches")
-    return output.text(status)
 
 
 def parser():
