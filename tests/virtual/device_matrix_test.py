@@ -11,7 +11,7 @@ import rules
 import virtual
 import launches
 from commcost.suite import launch_processes
-from commcost.tune import trial_launches
+from commcost.suite import trial_launches
 
 SCRIPT = os.path.join(launches.TOP, "run_scripts/device_matrix.sh")
 MODEL = rules.Model(post=0.2, wait=0.3, latency=20, byte_ns=10, sync=0.5, barrier=2)

@@ -14,7 +14,8 @@ import unittest.mock
 
 import virtual
 from launches import Folder
-from commcost.tune import algorithm_race, mpi_libraries, trial_launches, tune, tune_outputs, library_tuning
+from commcost.suite import trial_launches
+from commcost.tune import algorithm_race, mpi_libraries, tune, tune_outputs, library_tuning
 from commcost.tune.algorithm_race import DEFAULT
 
 OPERATIONS = ("allgather", "allreduce", "alltoall", "bcast", "reduce_scatter_block")

@@ -8,6 +8,7 @@
     launch_options    options of all scripts that start programs
     launchers         one class per launcher: its options for ranks, hosts, binding
     launch_processes  launches as processes
+    trial_launches    launches one by one, each of which may fail
     launch_conditions other programs' load, and facts of the check-up in results
     processor_count   the number of ranks that fit on a machine
 """

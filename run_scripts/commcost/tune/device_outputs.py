@@ -5,8 +5,8 @@ import re
 from commcost import command
 from commcost.page import Items, Page, Section, Text, matrix_parts
 from commcost.result.result_writer import Output
+from commcost.suite.trial_launches import WORKS
 from commcost.system import short_path, replace_file, command_output
-from commcost.tune.trial_launches import WORKS
 from commcost.words import bytes_text, counted, listed
 
 SIZES_SHOWN = 3   # side by side within 100 characters

@@ -6,10 +6,9 @@ import typing
 
 from commcost.command import say
 from commcost.page import Mark
-from commcost.suite import launchers, suite_plan
+from commcost.suite import launchers, suite_plan, trial_launches
+from commcost.suite.trial_launches import WORKS, Trials
 from commcost.system import lines_of, quoted
-from commcost.tune import trial_launches
-from commcost.tune.trial_launches import WORKS, Trials
 from commcost.words import duration_text, is_number, short
 
 

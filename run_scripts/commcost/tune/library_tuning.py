@@ -6,9 +6,8 @@ import typing
 import zlib
 
 from commcost.command import UsageError, say
-from commcost.suite import launchers, suite_plan
+from commcost.suite import launchers, suite_plan, trial_launches
 from commcost.system import quoted, replace_file
-from commcost.tune import trial_launches
 from commcost.tune.algorithm_race import DEFAULT, PROOFS, Race, level_of, looks_of
 from commcost.tune.mpi_libraries import Rule
 from commcost.words import counted, cut, duration_text, parsed_number, size_text
