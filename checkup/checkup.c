@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Facts that decide how MPI runs here, and a few measurements that show their cost.
  *

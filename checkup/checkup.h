@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The check-up's measurements and its table. The facts are in facts.h.
  */

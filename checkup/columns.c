@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "checkup/checkup.h"
 
 static const struct bc_column columns[] = {

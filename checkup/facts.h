@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Facts that decide how MPI runs: of a process, of its node, of its MPI library. A fact is measured
  * or read, not judged: run_scripts/commcost/checkup/ does that.

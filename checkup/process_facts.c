@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "checkup/facts.h"
 
 #include "common/job/cores.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Table of the check-up's notes, in the form of common/result/warnings.h. */
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # build_info.h: version, commit, compiler and MPI library, for --version and the metadata of
 # every result. Written again at each build, touched only when it changes, so
 # that the commit is the one that was built.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The files that `cmake --install` and the packages install, and their places.
 #
 #   libexec/commcost/FOLDER/PROGRAM   the benchmarks, as in the build

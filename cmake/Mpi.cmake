@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Finds MPI, its name, and finds the launcher that goes with it.
 #
 # Debian's mpicc and mpirun are alternatives that change when another MPI is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # `cpack -G DEB` makes a Debian package, `cpack --config CPackSourceConfig.cmake` the source archive.
 set(CPACK_PACKAGE_NAME commcost)
 set(CPACK_PACKAGE_VENDOR "the commcost authors")

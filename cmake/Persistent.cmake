@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Which functions make persistent collectives: MPI-4's MPI_Allreduce_init and so on, or those that
 # Open MPI 4 has as extensions (MPIX_Allreduce_init in mpi-ext.h).
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Run by cmake -P: see BuildInfo.cmake.
 set(COMMCOST_COMMIT unknown)
 find_program(GIT git)

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # A man page from the help of a program: NAME is the first sentence of its --help, after the usage.
 #
 # usage: man_page.sh HELP2MAN INCLUDED PROGRAM PAGE

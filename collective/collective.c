@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collective time: the time of a blocking collective, from the first rank's start to the last
  * rank's end, on a clock that all ranks share.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Options of collective, its operations, the timed region, and a row. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Performance guidelines: a collective should take no longer than its alternatives, which are other
  * calls that do its work, two calls with half of its data, and one call with twice its data.

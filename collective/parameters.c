@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "collective/collective.h"
 
 const struct collective_parameters collective_default_parameters = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Cost of a 3D halo exchange, by method: put and get on coarrays, messages with datatypes or packed
  * values, persistent messages, a neighbourhood collective, and shared memory. Each rank holds a box

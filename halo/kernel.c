@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "halo/halo.h"
 
 #include "common/clock/clock.h"

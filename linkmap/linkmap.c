@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Slow nodes, links and directions of a job: the time of a message between every two nodes.
  *

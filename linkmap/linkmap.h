@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Types shared by the files of linkmap: options, a row's columns, and the state of the job and of
  * each message size.

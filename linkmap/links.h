@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Times of the links between all pairs of points, for one message size. Each point keeps the times
  * of its own links.

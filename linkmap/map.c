@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Model of the times of all links of one message size: the usual time of a link, effects of single
  * points (ranks: links.h), and two groups of points if links between groups and within them differ

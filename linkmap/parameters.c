@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "linkmap/linkmap.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/mpi/harness.h"
 #include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"

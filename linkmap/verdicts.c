@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Verdicts on points and links. The map of all links yields suspects, which are timed again, one
  * link at a time, alternately with links that aren't suspected (controls).

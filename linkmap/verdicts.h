@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Model of link times of one message size (map.c), and verdicts on points and links (verdicts.c).
  */

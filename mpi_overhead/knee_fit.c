@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_overhead/mpi_overhead.h"
 
 #include "common/stats/stats.h"

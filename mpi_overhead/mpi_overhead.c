@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Host overhead and application availability: the time for which a message keeps the processor
  * busy, and the share of its transfer time that is left for other work.

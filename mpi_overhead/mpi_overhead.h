@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Options of mpi_overhead, the timed loops, and a row: the host overhead of a message of one size
    in one direction. */
 #pragma once

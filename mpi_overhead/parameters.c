@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "mpi_overhead/mpi_overhead.h"
 
 const struct overhead_parameters overhead_default_parameters = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Parts shared by msgrate and msgrate_rma: options, peers, cache flush, the messages of an
  * iteration, and a pattern's samples and result.

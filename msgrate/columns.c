@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "msgrate/bench.h"
 
 #define MSGRATE_JOB_COLUMNS                                                                        \

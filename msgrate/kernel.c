@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The timed regions of msgrate: four message patterns with two-sided communication, as specified by
    the Sandia message rate benchmark (SMB). */
 #include "common/clock/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Message rate: the sustained rate of application-like patterns, with cold caches and many peers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Message rate of one-sided communication, with cold caches and many peers: msgrate's single
  * direction and pre-post with MPI_Put or MPI_Get, by synchronisation.

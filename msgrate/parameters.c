@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "msgrate/bench.h"
 
 #include "common/job/job.h"

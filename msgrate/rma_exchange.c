@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Iterations with one-sided communication. A put goes into the window of its target, a get comes
    from it. A window that is exposed before the flush must not be written afterwards: data of gets
    is read instead. */

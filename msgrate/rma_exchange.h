@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Iterations with one-sided communication: puts or gets in a window, by one or more threads. */
 #pragma once
 

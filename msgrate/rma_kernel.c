@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The timed regions of msgrate_rma: two of msgrate's patterns with one-sided communication, each
  * with four synchronisations. In pre-post, windows are exposed ahead, as msgrate posts receives

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "noise/noise.h"
 
 #define RANGE_COLUMNS(name, unit, decimals, member)                                                \

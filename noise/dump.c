@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* --dump-samples: times at which each rank was watched and interrupted. */
 #include "common/memory/allocate.h"
 #include "common/mpi/mpi_check.h"

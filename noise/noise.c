@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Noise of the operating system: frequency, length and sources of the interruptions (stops) of a
  * job's ranks, and the slowdown of programs whose ranks wait for each other.

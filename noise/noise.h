@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Types shared by the files of noise: options, a row's columns, and the state of a run.
  */

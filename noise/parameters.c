@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "noise/noise.h"
 
 const struct noise_parameters noise_default_parameters = {

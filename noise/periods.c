@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Periodic stops of a rank, such as timer ticks and daemons that run once per second.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Predicted slowdown of a program whose ranks synchronise repeatedly.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "noise/rank_stops.h"
 
 #include "common/memory/allocate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The interruptions (stops) of a rank, found as quanta of work that take longer than usual, and the
  * slowdown of a program whose ranks wait for each other. All functions except noise_predict are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/job/hosts.h"
 #include "common/mpi/harness.h"
 #include "common/memory/allocate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "noise/sources.h"
 
 #include "common/mpi/harness.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sources of stops: periodic sources (periods.c) with the ranks that have them, and irregular
  * sources, stops that single ranks have more often than the others (uneven.c). All functions abort

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Frequencies at which stops come more often than by chance, by the H test, over several harmonics
  * of each frequency, since stops are short compared with their period. The watched time has gaps,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks that are stopped more often than the others, and the lengths of these stops.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Rget: a rank reads a block from its partner's window. */
 #include "common/operations/pairs.h"
 #include "overlap/engine/program.h"

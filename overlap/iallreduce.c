@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Overlap of MPI_Iallreduce: the largest amount of work that fits under it, and the gain against
  * MPI_Allreduce. The first file to read: most programs of this folder differ only in the operation.

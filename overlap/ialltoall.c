@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Ialltoall: every rank sends a different block to every rank. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"

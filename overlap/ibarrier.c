@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Ibarrier: no rank leaves before the last one enters. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Ibcast: the root sends one block to all ranks. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Iexscan: the sum over the ranks below this one. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"

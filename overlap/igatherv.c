@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Igatherv: the root gets a block from every rank, larger ones from higher ranks. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Ineighbor_alltoall: every rank sends each neighbour a different block in the periodic 3D
    grid. If two neighbours are the same rank, both blocks have the same values. */
 #include "common/operations/collectives.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Irecv: a rank receives a block from its partner, which is in MPI_Send all the while. */
 #include "common/operations/pairs.h"
 #include "overlap/engine/program.h"

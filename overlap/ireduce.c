@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Ireduce: the sum over all ranks, on the root. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"

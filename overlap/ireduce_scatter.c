@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Ireduce_scatter: every rank gets its block of the sum; the (equal) counts are an array. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Ireduce_scatter_block: every rank gets its block of the sum over all ranks. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Iscan: the sum over the ranks up to and including this one. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Iscatter: the root sends a different block to every rank. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Iscatterv: the root sends a different block to every rank, larger ones to higher ranks. */
 #include "common/operations/collectives.h"
 #include "overlap/engine/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Overlap of a halo exchange by the methods of halo_swap that have a start and a finish: messages
  * of datatypes or of packed faces, persistent messages, and a neighbourhood collective. The

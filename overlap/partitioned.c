@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Overlap of MPI_Psend_init: a rank sends its partner a message in parts, each marked ready
  * (MPI_Pready) after its part of the work, so that the library may send it while the work

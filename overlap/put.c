@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Rput and MPI_Win_flush: a rank writes a block into its partner's window. */
 #include "common/operations/pairs.h"
 #include "overlap/engine/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "pingpong/pingpong.h"
 
 const struct bc_column pingpong_buffers_column =

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "pingpong/pingpong.h"
 
 #include <math.h>

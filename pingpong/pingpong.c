@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Latency and bandwidth between two processes: puts and gets in many patterns, and MPI_Send,
  * including synchronisation.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Data of a ping-pong, its patterns and arrangements, its timed loops, and its row. The
    specification is the EPCC suite (common/coarray/coarray.h). */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Notes and warnings of pingpong, in the form of common/result/warnings.h. */
 #pragma once
 

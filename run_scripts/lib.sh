@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Shell functions of the project's scripts, in POSIX sh. Sets COMMCOST_TOP to the top of the source tree for scripts in
 # its folders; other scripts set it before.
 # shellcheck shell=sh
@@ -45,11 +46,11 @@ commcost() {
     exec python3 "$COMMCOST_TOP/run_scripts/commcost" "$@"
 }
 
-# help_if_asked "$@": for --help, prints the comment at the script's top and ends the script.
+# help_if_asked "$@": for --help, prints the comment below the script's licence line and ends the script.
 help_if_asked() {
     case ${1:-} in
     -h | --help)
-        sed -n '2,/^set/s/^# \{0,1\}//p' "$0"
+        sed -n '3,/^set/s/^# \{0,1\}//p' "$0"
         exit 0
         ;;
     esac

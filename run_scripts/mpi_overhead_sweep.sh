@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs mpi_overhead with all message sizes: 0, 2, 4 ... 4 MiB. The result, one TSV file, goes
 # to stdout or to --output=FILE; host and folder go to stderr.
 #

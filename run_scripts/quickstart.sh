@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Installs missing packages, builds commcost, checks how MPI runs here, measures, and prints a scorecard:
 # latency, bandwidth, host overhead, message rate, barrier, halo exchange, collectives, gain of
 # non-blocking calls, and noise.

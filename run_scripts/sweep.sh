@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Launches a program once for each combination of ranks and environment variables. Prints each command, and writes one
 # table, whose first columns are the ranks and the variables.
 #

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "syncbench/syncbench.h"
 
 static const struct bc_column columns[] = {

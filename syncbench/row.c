@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "syncbench/syncbench.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/job/grid.h"
 #include "common/stats/random.h"
 #include "syncbench/syncbench.h"

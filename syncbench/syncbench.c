@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Synchronisation cost: the time that synchronisations of coarrays and of MPI add to a loop of
  * delays. The delay is short, since its variation is part of the result.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Options of syncbench, its kinds of synchronisation, the timed loops, and a row. */
 #pragma once
 

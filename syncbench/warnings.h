@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Table of the notes of syncbench: see common/result/warnings.h. */
 #pragma once
 

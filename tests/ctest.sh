@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs the tests of a build folder with CTest, each once. The last lines name what failed and what was not judged, with
 # the reason, and count: CTest's own summary, then `N passed, N failed, N skipped`.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Installs what the tests need, builds, and runs them. The last lines list what passed, failed, and was not judged and why.
 #
 # usage: run.sh [--all|--full] [CTEST OPTION]...

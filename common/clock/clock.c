@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/clock/clock.h"
 
 #include "common/clock/ticks.h"

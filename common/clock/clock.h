@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The clock of every measurement: nanoseconds since an arbitrary origin that differs from rank to
  * rank. Call bc_clock_select first. All functions are local.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The source of time. Tests link other definitions of these functions and of bc_work, with virtual
  * (tests/virtual) or simulated (tests/programs/simulation) time. All functions are local.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The share of time in which a rank is interrupted: by daemons, devices, the host of a virtual
  * machine. The kernel's counters miss a host's interruptions; a loop that reads the clock

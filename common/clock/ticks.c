@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/clock/ticks.h"
 
 struct bc_moment bc_moment_now(uint64_t (*read)(void))

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ticks of a counter, and their length. All functions are local. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/coarray/coarray.h"
 
 #include "common/mpi/large_count.h"

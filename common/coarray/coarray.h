@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Coarrays for C: a window that every rank can read and write on every rank, and the
  * synchronisations of Fortran coarrays, on MPI-3. After D. Henty, "A Parallel Benchmark Suite for

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/coarray/transfers.h"
 
 void bc_transfer_conclude(const struct bc_run *run, struct bc_store *store, const char *quantity,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Result of transfers of doubles between ranks: latency, bandwidth and check, in the columns of the
  * EPCC Fortran coarray micro-benchmark suite.

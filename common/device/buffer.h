@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Buffers on a device (common/memory/buffer.h). */
 #pragma once
 

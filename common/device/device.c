@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/device/device.h"
 
 #include "common/device/driver.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A rank's GPU: its memory, copies, kernels that fill and compare, and its properties. The driver's
  * library is loaded at run time (driver.h).

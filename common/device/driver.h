@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * GPU drivers: NVIDIA's CUDA driver API (libcuda.so.1), or AMD's HIP (libamdhip64.so, and
  * libhiprtc.so, which compiles kernels). The libraries are loaded at run time, by programs that use

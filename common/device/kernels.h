@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Kernels of device.c, as text that the driver compiles: PTX (NVIDIA, "Parallel Thread Execution
  * ISA", version 6.0) and HIP's C++.

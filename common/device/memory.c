@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/measure/verdict.h"
 #include "common/device/buffer.h"
 #include "common/device/memory.h"

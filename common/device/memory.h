@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Options of programs whose buffers may lie on a GPU, and their columns and notes. */
 #pragma once
 

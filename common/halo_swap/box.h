@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Box of a rank, its six faces, and the periodic grid of processes. All functions are pure; extents
  * and indices are in values.

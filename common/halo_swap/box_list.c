@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/halo_swap/box_list.h"
 
 #include "common/mpi/large_count.h"

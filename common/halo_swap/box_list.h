@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Boxes of option --local, and the memory that a box needs. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Faces as datatypes: in puts and gets, in messages, in persistent messages, and in a neighbourhood
    collective. */
 #include "common/mpi/large_count.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/halo_swap/methods.h"
 
 #include "common/job/node_order.h"

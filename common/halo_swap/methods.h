@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Methods of halo exchange: each is a table of functions that exchange in one call or in two parts.
  *

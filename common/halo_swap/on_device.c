@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Faces of an array on a device: a kernel packs them into one buffer on the device, messages carry
  * them, and a kernel unpacks them.

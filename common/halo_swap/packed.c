@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Faces packed into contiguous buffers and sent as messages: all six faces, or, in addition to
    shared memory, those that cross nodes. */
 #include "common/coarray/coarray.h"

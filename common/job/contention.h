@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The processor time that a rank loses to other processes, and a virtual machine to its host.
  *

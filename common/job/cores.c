@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/job/cores.h"
 
 #include "common/job/job.h"

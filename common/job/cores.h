@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Processors (hardware threads): those on which a rank may run, those of one core, and the size of
  * the last-level cache. The processors of a core share its execution units and caches, so ranks on

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Periodic three-dimensional grids of processes, with ranks in the order of MPI_Cart_create: the
    last coordinate changes fastest. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hosts with their ranks, as a text that stays short for many hosts:
  *

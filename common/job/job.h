@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The job: its ranks, nodes and processors, and the memory that each rank may take. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Facts from the environment variables of launchers and batch systems, before MPI_Init and without
    MPI. All functions are local. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Limits of a process: memory of its node, /dev/shm, and its control groups. All functions are
  * local.

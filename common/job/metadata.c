@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/job/metadata.h"
 
 #include "common/job/hosts.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Metadata of a result: program, library and job. Functions are local, except bc_variables_compare,
    and write nothing if `output` is NULL. */
 #pragma once

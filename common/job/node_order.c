@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/job/node_order.h"
 
 #include "common/mpi/mpi_check.h"

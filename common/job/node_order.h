@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The ranks of a job in the order of their nodes: nodes by their lowest ranks, the ranks of a node
  * one after the other. A rank's number in this order is its place.

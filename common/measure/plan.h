@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Plans: the division of a row's samples among its visits, and the end of a visit. All functions
    are local. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/measure/result.h"
 
 void bc_store_conclude(const struct bc_run *run, struct bc_store *store, const char *quantity,

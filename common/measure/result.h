@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Result of a row. Its rounds time a repetition (quantity 0) and, alternately, its counterpart if
    any (quantity 1). */
 #pragma once

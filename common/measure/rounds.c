@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/measure/rounds.h"
 
 #include "common/clock/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rounds: adaptive sampling across ranks within a time budget. The loop is the program's.
  *

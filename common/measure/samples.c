@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/measure/sequence.h"
 
 #include "common/memory/allocate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The samples of a row: rounds of one or more quantities, taken in visits. The rounds of one visit
  * follow one another. All functions are local. If memory runs out, the job ends.

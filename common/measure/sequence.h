@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sequences of rounds with a plan: rank 0 decides on the next batch of rounds and keeps the
    samples. Internal to common/measure. */
 #pragma once

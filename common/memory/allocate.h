@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory allocation. Never returns NULL, even for no elements: if memory runs out, ends the job
    with the message of `format`. The caller frees the memory. All functions are local. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/memory/buffer_functions.h"
 
 #include "common/memory/allocate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A buffer for MPI, in memory of any kind, with new memory for each repetition (--buffers=new).
  * common/device/ sets the functions for kinds other than host memory. All functions are local.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Functions for buffers outside host memory, which common/device/ sets. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/memory/cache.h"
 
 #include <stdint.h>

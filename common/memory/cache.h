@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Flushing the caches, so that a measurement starts with cold ones. All functions are local. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Functions with counts of type MPI_Count, under their MPI 4.0 names if the library has them: MPI
  * 4.1 deprecates the names that end in _x.

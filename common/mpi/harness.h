@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Harness collectives: calls between measurements, to agree on the next step and to collect
  * results.

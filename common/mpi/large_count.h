@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Numbers of elements beyond the largest `int`, which MPI-3 functions take. All functions are
  * local.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Checked MPI calls: an error ends the run, with a message that names the call, the rank and MPI's
  * error string. MPI_COMM_WORLD returns errors for that (common/run/program.c).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Allreduce: the sum over all ranks on every rank. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Alltoallv: every rank sends each rank a different block, larger ones from higher ranks. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Alltoallw: as MPI_Alltoallv, with a datatype for each rank and displacements in bytes. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Barrier: no rank leaves before the last one enters. */
 #include "common/memory/allocate.h"
 #include "common/clock/clock.h"

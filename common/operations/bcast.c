@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Bcast: the root sends one block to all ranks. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"

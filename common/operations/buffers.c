@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/operations/buffers.h"
 
 #include "common/device/device.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The buffers of an operation: in memory of the host or a device, in place or not, filled and
  * verified. All functions are local.

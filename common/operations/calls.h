@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* For the files of operations: functions that make MPI calls in the timed region, and tables of
    collectives. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI's collectives. Each has a file with its table (OP_COLLECTIVE).
  */

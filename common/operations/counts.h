@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sizes of an operation's buffers, and counts in its calls: ints; beyond ints, elements of
  * datatypes or the MPI_Count variants. All functions are local.

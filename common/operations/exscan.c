@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Exscan: the sum over the ranks below this one. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"

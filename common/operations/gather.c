@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Gather: the root gets a block from every rank. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"

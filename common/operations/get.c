@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Rget: a rank reads a block from its partner's window; the partner waits in the next barrier.
    The blocking counterpart is MPI_Get, flushed at once. */
 #include "common/operations/pairs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Isend: a rank sends a block to its partner, which is in MPI_Recv. */
 #include "common/operations/pairs.h"
 

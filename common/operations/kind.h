@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Description of an operation: struct op_kind, a table in the operation's file. Amounts are counted
  * in elements.

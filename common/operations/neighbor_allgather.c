@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Neighbor_allgather: every rank gets a block from each neighbour in the periodic 3D grid. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"

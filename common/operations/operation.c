@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/operations/operation.h"
 
 #include "common/memory/allocate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages and one-sided transfers between pairs of ranks: roles and buffers.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Psend_init: a rank sends its partner a message in parts, each marked ready (MPI_Pready) after
  * its part of the work. The blocking counterpart is one MPI_Send after all the work. The variant is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Rput and MPI_Win_flush: a rank writes a block into its partner's window; the partner is in
  * the next barrier. The blocking counterpart is MPI_Put, flushed at once. MPI_Rput has a request to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Reduce: the sum over all ranks, on the root. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Reduce_scatter: every rank gets its block of the sum; the (equal) counts are an array. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"

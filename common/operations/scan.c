@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Scan: the sum over the ranks up to and including this one. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Scatter: the root sends a different block to every rank. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Scatterv: the root sends a different block to every rank, larger ones to higher ranks. */
 #include "common/operations/calls.h"
 #include "common/operations/collectives.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Irecv and MPI_Isend: partners send each other a block. */
 #include "common/operations/pairs.h"
 

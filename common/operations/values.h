@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Elements of an operation's buffers: their number and their values. A value depends on its sender,
  * its receiver and its index, so missing, old and misplaced data show. All functions are local.

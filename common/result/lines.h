@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Lines of a result except those that begin with #. All functions are local. */
 #pragma once
 

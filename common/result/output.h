@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The result of a run: metadata, a header row, rows (docs/output.md). Programs describe their rows
  * with this header; common/result/writer.h writes the rows.

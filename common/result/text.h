@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Growable strings; and texts from outside, such as arguments and host names, made safe for results
  * and terminals. All functions are local.

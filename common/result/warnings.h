@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Table of the notes and warnings that common/ prints, and of those that several programs share. A
  * program's own are in FOLDER/warnings.h, in the same form.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writes a result: tab-separated, aligned for reading (`table`), or as JSON Lines (`json`), whose
  * objects are {"metadata": {...}}, {"note": "..."} and so on, the rows, and {"end": {...}}. A

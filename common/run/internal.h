@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* State and functions of common/run/ and common/measure/ alone; no program includes it. */
 #pragma once
 

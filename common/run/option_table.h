@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Reading, printing and sending the values of option tables. Internal to common/run. All functions
  * are local. If memory runs out, the job ends.

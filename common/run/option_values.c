@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/run/option_table.h"
 
 #include "common/result/text.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Options as static tables: those of all programs are in settings.c, a program's own in its
  * parameters.c. Parsing, --help, metadata and the broadcast from rank 0 use the same rows.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Values as users write them. A function parses the whole text, or returns false and leaves the
  * value unchanged, also for NULL and "".

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A benchmark program: its description, and the functions that its main() calls on every rank.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A run of a benchmark, as its program sees it. bc_start makes it (program.h).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/run/internal.h"
 
 const struct bc_settings bc_default_settings = {

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Pseudo-random numbers for choices that all ranks make alike: they depend on the state alone. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Statistics for common/measure alone. All functions are local. */
 #pragma once
 

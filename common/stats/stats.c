@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/stats/sampling.h"
 
 #include <math.h>

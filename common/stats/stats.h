@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Statistics of samples, robust first. Arrays named `sorted` must be in ascending order. A value
  * that needs more samples than there are is NAN. All functions are local.

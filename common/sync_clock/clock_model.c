@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/sync_clock/clock_model.h"
 
 #include "common/stats/stats.h"

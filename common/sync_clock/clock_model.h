@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Models of one clock against another, fitted to the timestamps of messages between them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/sync_clock/clock_pair.h"
 
 #include "common/clock/clock.h"

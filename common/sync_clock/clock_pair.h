@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Round trips between two ranks, as timestamps for a clock model. Internal to common/sync_clock. */
 #pragma once
 

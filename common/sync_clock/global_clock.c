@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/sync_clock/global_clock.h"
 
 #include "common/clock/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A clock that all ranks of all nodes share. It is rank 0's; each rank computes it from its own,
  * which bc_clock_read (clock.h) reads, by a model (clock_model.h: offset and drift).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/sync_clock/start_window.h"
 
 #include "common/memory/allocate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Start window: ranks start together at a moment of a shared clock, since a barrier releases them
  * unevenly. A sample is then the time from the first start to the last end. This is the header of

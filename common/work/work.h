@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Work that takes the processor a known time and that no compiler removes.
  *

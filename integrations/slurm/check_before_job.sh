@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
 #SBATCH --nodes=2
 #SBATCH --ntasks-per-node=4
 # Checks MPI on the nodes of a Slurm job before the application starts. A job that MPI can't start is requeued and held.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # A Spack recipe in the form of Spack's package repository (Spack 1.0 and newer). Until commcost is there: put this file
 # into packages/commcost/ of your repository (spack repo create), the source archive (cpack --config
 # CPackSourceConfig.cmake) at `url`, and its checksum (sha256sum) into `version`. Untested except for its syntax.

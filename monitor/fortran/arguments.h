@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Arguments of a C function from those of its Fortran procedure. A row of functions.def has the
  * parameters and their names, and the first word of a parameter tells how its argument is found.

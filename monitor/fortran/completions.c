@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Wrappers of the Fortran functions that complete operations by their requests, start persistent
  * ones, cancel and free. Requests are converted before the call, which may free them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Wrappers of the Fortran layer for the rows of functions.def: wrap.h, with the same observers as
    for C. */
 #include "fortran_names.h"

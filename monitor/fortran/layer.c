@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The MPI library's Fortran layer: definitions of its entries, and its constants. */
 #include "monitor/fortran/call.h"
 

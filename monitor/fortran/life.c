@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Wrappers of the Fortran functions that start and end MPI. */
 #include "fortran_names.h"
 #include "monitor/fortran/call.h"

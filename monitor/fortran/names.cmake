@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # fortran_names.h: the names of MPI's functions in lower and upper case, by which the Fortran layer calls them. The
 # preprocessor finds the names, but can't change their case.
 set(_count "${PROJECT_SOURCE_DIR}/monitor/lib/count")

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Flags of a monitor's handle, in the order of reports. They are also words of MPIRT_MONITOR. The
  * word `all` sets MONITOR_FLAGS.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * libmpirtmon: times, counts and bytes of the MPI calls between two points of a program.
  *

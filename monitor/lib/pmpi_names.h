@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Renames the MPI calls of common/ in the monitor's library to PMPI_, so neither the monitor nor
  * another interposer takes them for the program's. Included before their sources.

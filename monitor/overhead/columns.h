@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Columns of monitor_overhead's rows. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "monitor/overhead/kernel.h"
 
 #include "common/clock/clock.h"

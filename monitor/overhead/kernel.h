@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The timed loops of monitor_overhead: for each kind of call one through the monitor's wrappers and
  * one directly.

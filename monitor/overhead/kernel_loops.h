@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The timed loops of monitor_overhead. kernel.c includes this file three times, so there is no
  * guard. It defines LOOP(name, the calls that differ, a repetition) and CALL(Name), MPI_Name or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Nanoseconds that libmpirtmon adds to a call of MPI, while no snapshot is active (off), and while
  * one monitors everything (on).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "overlap/engine/calls.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Search for the number of calls of MPI_Test with the min exposed time. Pure logic: trials go in,
  * numbers come out. All functions are local.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Estimates of the work that fits under the operation, from a rank's rounds. All functions are
  * local.

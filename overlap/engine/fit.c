@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "overlap/engine/fit.h"
 
 #include "common/measure/plan.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The largest amount of work that fits: search and guarantee. All functions are local. */
 #pragma once
 

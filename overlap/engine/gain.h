@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Estimates of the gain over the blocking counterpart: a rank's in a visit, and a row's. All
  * functions are local.

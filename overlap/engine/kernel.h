@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The timed regions, on each rank: the operation, and work if there is any, between two readings of
    the clock. */
 #pragma once

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The timed regions of runs with a device, which holds buffers or runs a kernel of `steps`. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* State of a visit, shared by its phases: phases.c and test_calls.c. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A visit of a row: the phases for one operation at one size, in the order of overlap_measure. Each
  * phase has a loop of rounds, whose lines are its quantities.

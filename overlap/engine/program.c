@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The main() of all programs except overlap_halo and overlap_partitioned. overlap/iallreduce.c
    describes the timed region, when, how often, and the result. */
 #include "overlap/engine/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The overlap suite. Each operation is a file in the folder above, which names the operation
  * (OVERLAP_OPERATION: a file in common/operations/) and has its main(). The method is in this

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "overlap/engine/result.h"
 
 #include "common/mpi/harness.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The result: columns, notes, and rows. */
 #pragma once
 

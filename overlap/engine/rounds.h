@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rounds of the method: loops whose lines are the quantities. Each time has new buffers and
  * different data before the operation (--buffers=new, --check), a release of all ranks, the timed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "overlap/engine/row.h"
 
 #include "common/measure/verdict.h"

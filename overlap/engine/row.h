@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A row: its keys, state kept between visits, and its result. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* State shared by the rows of a run. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "overlap/engine/measurement.h"
 
 /* Rounds with each number of calls that is tried. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The work under an operation: of the processor (common/work/work.h), or a kernel on a device.
  */

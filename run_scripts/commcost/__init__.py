@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The suite, and readers of its results. Packages, each of which uses only those above it:
 
     result     reader and model of results, statistics over launches

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """python3 run_scripts/commcost COMMAND [OPTION]...: the commands behind the scripts."""
 
 import importlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Command lines: options as the benchmarks have them, and errors of one line."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A report as a tree of parts, each of which can be written as HTML, Markdown and plain text.
 
 The HTML is one file without scripts or network, and well-formed XML. In Markdown and plain text an empty line follows

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs the suite as a PBS job. The variable SUITE has the options of run_suite.sh, separated by
 # blanks (so --options=halo:--local=10 has none):
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs the suite as a Slurm job. Options of sbatch come before this file's name, those of
 # run_suite.sh after it:
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Rows of dots with intervals, in panels from top to bottom.
 load tables.'.set'
 data = tables.'.tsv'

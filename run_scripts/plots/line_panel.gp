@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # One panel of lines over sizes. `table` names the data from plot.sh; `panel_top` and `panel_bottom` are pixels from the
 # top. Sizes are shown only below the last panel (`is_last`).
 

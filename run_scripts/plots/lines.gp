@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Lines over sizes, with a panel for each of `tables` from top to bottom.
 width = 640
 panel_height = words(tables) > 1 ? 230 : 380

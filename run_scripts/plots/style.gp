@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Settings shared by all pictures. Before loading this file, a picture sets `width` and `height` (in pixels, without the
 # foot; the head takes `body` of them), and `row_height` if it has rows of points. plot.sh sets `format`, `output`,
 # `folder` (of these files), `title_text`, `tables` (names of its data, separated by spaces) and the results' names:

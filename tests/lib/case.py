@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Shared parts of the tests in Python: the build, the launcher, tables of cases, and the program that runs them.
 
 usage: case.py FILE[::CLASS] --build=FOLDER [--mpirun=WORDS] [--full] [--many] [--virtual]

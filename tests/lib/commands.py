@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Commands of run_scripts/commcost, each in a fork of the test's process: as in a process of its own, but without the
 time that it takes to start one and to read the sources."""
 

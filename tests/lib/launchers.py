@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Launchers that a test has to start: a Slurm of this one machine, and the testbed's two hosts.
 Where one can't be had, its constructor raises SkipTest with the reason; who made one must close() it."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Results that are made by hand, and what plot.sh and report.sh make of them."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Small file systems that a command or a test alone sees, and that end with it."""
 
 import ctypes

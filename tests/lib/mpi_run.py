@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs a benchmark under the model MPI and reads its rows and the truth."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """run_suite.sh with programs and launchers that only pretend, so that what they do is known and
 soon done."""
 

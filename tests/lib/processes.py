@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Other processes of this machine, as /proc shows them."""
 
 import collections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """JSON schemas of docs/, by a check of the keywords that they use."""
 
 TYPES = {"object": dict, "array": list, "string": str, "null": type(None), "boolean": bool, "integer": int}

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # clang-tidy over every C file of the build, with the checks of .clang-tidy.
 #
 # usage: clang_tidy.sh SOURCE BUILD_FOLDER

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh
 # To be sourced. For checkers that read a build's compile_commands.json.
 

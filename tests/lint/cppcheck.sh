@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # cppcheck over every C file of the build, each as the build compiles it.
 #
 # The tables of functions (.def) are beyond its parser: macros with the signs of a parameter list for arguments. It

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Records the call stacks of some MPI functions: to be preloaded. At MPI_Finalize rank 0 prints
    each stack once to the file of DISTANCE_REPORT: the function's name, then the return addresses
    from its caller outwards. */

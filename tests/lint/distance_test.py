@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The way from main() to the timed MPI call, in a build without optimisation: the number of calls, with each chain
 printed; and by gcov that a run without a device enters no function of common/device/."""
 

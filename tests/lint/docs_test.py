@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Are README.md, the benchmarks' READMEs and docs/ true?
 
 Pages     links, anchors, names of files, README.md's size, examples that need no other tools, the overlap suite's

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # All C is formatted as .clang-format requires.
 #
 # usage: format.sh SOURCE

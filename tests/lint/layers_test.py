@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """common/ and monitor/ are in layers: a room includes headers of its own layer and of those below it, never upwards and
 in no circle."""
 

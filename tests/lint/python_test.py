@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The scripts in Python run with Python 3.6 and its standard library, which is what old clusters have; their rooms
 stand one on the other."""
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Runs shellcheck over every shell script.
 #
 # usage: shellcheck.sh SOURCE

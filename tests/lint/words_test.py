@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Texts that people read are standard technical English: words.txt lists what is avoided.
 
 Texts are comments, docstrings, string literals, documents and scripts. A comment or docstring doesn't begin with What or

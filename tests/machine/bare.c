@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/machine/bare.h"
 
 #include "common/measure/result.h"

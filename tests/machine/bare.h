@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The generic bare loop beside a benchmark's own: each visit of a row takes samples as the
  * benchmark does, in half of the time, and samples of a loop of the same MPI calls. Both are

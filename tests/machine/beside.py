@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Compares what programs of this project measure with bare measurements beside them, by sequential
 tests (sequential.py): within one process, or over many short launches, each of which is a pair, since
 where a launch has its memory changes times by some percent.

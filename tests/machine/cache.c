@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Cold and warm caches: the flush of common/memory/cache.h must leave buffers cold, and writing
  * must make them warm again. Walks over the lines of a buffer are timed:

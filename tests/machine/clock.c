@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Clock costs: bc_clock_measure's, beside a bare loop of readings that CLOCK_MONOTONIC times. */
 #include "common/clock/clock.h"
 #include "common/stats/stats.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * collective: both ranks agree on a moment on the clock that a node's ranks share, wait for it and
  * call. The time is from the first start to the last end; a call for which a rank started late is

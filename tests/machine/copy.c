@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The time of the check-up's copies of 1 MiB, beside a bare loop of memcpy. */
 #include "checkup/checkup.h"
 #include "common/clock/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * halo: by shared window, plain copies of the faces with the same synchronisation; by messages of
  * derived datatypes, their sends and receives. The ranks are side by side, so faces in the first

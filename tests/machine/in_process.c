@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/machine/in_process.h"
 
 #include "common/clock/clock.h"

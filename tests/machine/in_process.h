@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What is compared within one process: the parts of `in_process`, which measures one of them again
  * and again until it is ended, and prints a line a pair: the name, ours and the bare one, with tabs

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A few operations of the model MPI in real time, to compare with virtual time: a library to be
  * preloaded, in which MPI_Iallreduce, MPI_Isend and MPI_Irecv with MPI_Wait spin for the times of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Wrappers in place of the monitor that add a known time to each call, for monitor_overhead to
  * find.

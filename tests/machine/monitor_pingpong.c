@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Cost of the monitor, loaded and off, in a ping-pong of 8 bytes: one through its wrappers and one
  * around them are timed alternately in one process. Prints the medians as the *_bare programs do.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Cost of polling under the monitor: loops of calls through the monitor and of the same calls
  * around it are timed alternately in one process, while everything is monitored. Prints a line a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * msgrate: an iteration of each pattern with one peer, so both ranks send to each other. By default
  * caches stay warm; -c flushes before each loop.

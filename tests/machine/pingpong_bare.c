@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * pingpong, there and back: MPI_Send and MPI_Recv; or MPI_Put, and after it, on both ranks,
  * completion and an exchange of empty messages. Environment variable BARE_COUNT: doubles in a

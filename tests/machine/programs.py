@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """How the tests of this folder start programs, and end them in time."""
 
 import argparse

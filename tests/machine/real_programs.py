@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The time inside MPI by the monitor, in programs of others that run unchanged.
 
     solver   an example of this project's tests, with many short collectives

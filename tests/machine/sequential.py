@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sequential tests of what a program of this project measures against a bare measurement beside it.
 
 A pair is (ours, bare), taken alternately, so that whatever disturbs the machine disturbs both sides

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Error rates of the sequential tests, on pairs that are made up from seeds.
 
     python3 sequential_test.py

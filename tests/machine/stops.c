@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The share of time that a thread loses, by bc_stops_watch, beside a bare loop of readings of the
    clock. A signal interrupts the thread for 100 us in every ms. */
 #include "common/clock/clock.h"

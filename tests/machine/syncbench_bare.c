@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * syncbench: MPI_Barrier between delays like syncbench's, less these delays alone. Without delays,
  * a barrier that follows another takes some 20 ns less: the processor guesses the end of a delay

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs on a wire of known speed, beside the wire itself. Two hosts, made of network
 namespaces (tests/machine/testbed), at 1 Gbit/s. Nothing may be quicker than a raw TCP exchange of the same
 shape through the same filter. How much longer it takes is up to the MPI library, which polls where

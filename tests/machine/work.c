@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The time of work: linear in its units, and equal to the calibration. */
 #include "common/work/work.h"
 #include "common/clock/clock.h"

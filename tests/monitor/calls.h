@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The MPI functions that a script calls (script.c), and what their arguments are made of.
  */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Scripts of monitor_calls (script.c) on two ranks, and what the monitor must count in them.
 
 A script's lines are for both ranks, or for the rank whose number begins the line ("0: Send 10 one; Send 20 one").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Checks of the monitor's tests in C. A failure is printed and counted.
  */

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Counts against a known truth: every function that the monitor wraps is called a known number of times with known
 amounts of data, and each row must be exactly right."""
 

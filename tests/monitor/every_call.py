@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes a library in C that times every call of an MPI function that mpi.h declares, in the
 simplest way there is: two readings of a clock around the outermost call of a thread. It is preloaded
 after the monitor and before the model, and is what the monitor's sums are compared with.

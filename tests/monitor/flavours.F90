@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Calls MPI from Fortran as flavours.c does from C, on 2 ranks: with mpif.h, with -DUSE_MPI by the module mpi, with -DUSE_F08
 ! by mpi_f08, there without ierror.
 #ifdef USE_F08

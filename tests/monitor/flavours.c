@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The same calls as in flavours.F90. */
 #include <mpi.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Events around the start and the end of snapshots: operations in flight, persistent requests, failures,
 one-sided operations, communicators that come and go, and requests that MPI hands out again. Rank 0 is monitored, rank 1
 is its partner, whose calls aren't seen."""

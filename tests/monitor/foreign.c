@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Programs of other people, with calls that a monitor may not see, or must not disturb. On 2 ranks;
  * rank 0 prints the findings.

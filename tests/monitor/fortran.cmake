@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # commcost_find_mpif90(VARIABLE MPICC): sets the cache variable to the Fortran compiler wrapper of the
 # same MPI library as this C wrapper: the one in its folder that has its name, with mpif90 for mpicc.
 # A compiler elsewhere, or of another name, may be of another library.

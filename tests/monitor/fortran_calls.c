@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A layer between a program in C and the monitor: it makes each call of a function of functions.def
  * as a Fortran program does. So all that the monitor counts in C programs can be compared with what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # cmake -DFOLDER=... -P fortran_test.cmake: which Fortran wrapper goes with a C wrapper.
 include("${CMAKE_CURRENT_LIST_DIR}/fortran.cmake")
 

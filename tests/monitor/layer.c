@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A layer under the monitor, so linked after it: other MPI libraries' ways.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Wrong use of the monitor's functions, and their limits; what MPI allows that looks like wrong
  * use. On 3 ranks.

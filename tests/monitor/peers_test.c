@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Peers of each rank under a real MPI library, in the rows that MPIX_Get_monitor copies: an
  * intercommunicator, a duplicate, matched probes, tests, a put ended by a fence, a cancelled

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Fortran programs of others run unchanged under the monitor, with the same results and exit status as without. Debian's
 are linked with Open MPI."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls that are rare in programs. From C and, over fortran_calls.c, from Fortran. On 2 ranks.
  */

@@ -1,3 +1,4 @@
+! SPDX-License-Identifier: BSD-3-Clause
 ! Fortran programs call MPI through its Fortran layer: does a monitor below it see them?
 ! Each rank sends an integer around a ring: 10 messages with mpi_sendrecv, 5 with mpi_isend, mpi_irecv and
 ! mpi_waitall, then 3 mpi_allreduce.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs a script, for the monitor's tests: calls MPI functions, and starts and ends
  * snapshots. On 2 ranks, each with a script of its own, PREFIX.RANK. What is found goes to

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A program as people write them: heat in a square plate, by Jacobi's method on a grid of
  * processes. Four neighbours swap their edges with non-blocking messages; every tenth step all

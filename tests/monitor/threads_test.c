@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counts at MPI_THREAD_MULTIPLE: threads communicate, each on a communicator and a window of its
  * own, while another thread starts and ends snapshots. On 2 ranks.

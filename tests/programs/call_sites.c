@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writes the function and the line of each of its MPI calls, except MPI_Comm_rank, for a comparison
  * with the monitor's call sites: a file for each process, $CALLS_FILE.PID. On two ranks.

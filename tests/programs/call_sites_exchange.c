@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls of each kind at lines of their own: blocking and non-blocking, persistent, one-sided, in
  * inlined and in nested functions, and in a reduction.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Call sites in the monitor's report: each call of a program at the line that the program prints for it."""
 
 import collections

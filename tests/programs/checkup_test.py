@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """checkup.sh names each planted fault with its cause, and no other problem.
 
 Faults are real: processors, quotas, namespaces, file systems, filters and launchers as users have them. Facts decide,

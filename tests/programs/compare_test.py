@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """bench_compare as a user runs it, on folders of results made here: verdicts, exit status, how
 launches are found and counted, what is refused."""
 

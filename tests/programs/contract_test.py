@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The contract of all benchmark programs: help, version, wrong usage, output, metadata, the end line,
 remarks, samples, signals."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Preloaded library that adds an option of MPICH's debug builds to the version, as they report it.
  */

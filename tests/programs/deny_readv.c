@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Runs a command in which process_vm_readv and process_vm_writev fail with EPERM, as in containers
  * whose seccomp filter denies them. With --others they fail for other processes alone, as under

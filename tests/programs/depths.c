@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Opens a known number of operations and MPI objects at a time, on two ranks, most on rank 1. Rank
  * 0 prints each depth's name, its maximum and the line at which rank 1 reaches it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Depths in the monitor's report: the program depths opens known numbers of operations and objects at a time."""
 
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Transfers that move too much, for the test that pingpong notices: preloaded, each one moves
  * everything from its first value to its last, gaps included, and one value more.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Every benchmark with its data checked, built so that more than 1000 elements are beyond what an
 int counts: derived datatypes and MPI-4's large counts at sizes that any machine has."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The compiler flags of a build: a user's own optimisation level counts, and metadata tells the flags in use."""
 
 import json

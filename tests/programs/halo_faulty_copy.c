@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * common/halo_swap/copy.c with a fault, to be linked with halo in its place: where no MPI call
  * carries a face, does --check see what is wrong with it?

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # Beyond 2^31 bytes and beyond the counts that an int holds.
 #
 # The programs again, for which 1000 is the largest count that is passed as an int:

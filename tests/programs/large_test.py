@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Messages, buffers and faces just beyond 2^31 bytes, really moved, their data checked.
 
 Each case has the memory that it takes, measured, and is left out where that is not available, which

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sizes that are too large are refused before anything of that size is allocated: exit 2 and one
 line that names the option, also where little memory is allowed; sizes around 2^31 are refused or
 run. Both by what there is: with nothing to spare, all of them are refused."""

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Synchronisations that don't wait, for the test that syncbench notices: preloaded, with LAZY
  * naming the function that does nothing for communicators and windows other than the job's.

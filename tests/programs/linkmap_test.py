@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """linkmap as its users run it. Whether it names what is slow is in tests/virtual/linkmap_test.py."""
 
 from case import Case

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The monitor from the outside: programs that know nothing of it.
 
 The counts of the programs stencil.c and ring.f90 are known, so their reports are checked number by

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """mpi_overhead as a user runs it: usage errors, rows, the specification's options, data checks."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """msgrate and msgrate_rma as a user runs them: usage errors, rows, the specification's options,
 data checks."""
 

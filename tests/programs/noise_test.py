@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """noise as its users run it. Whether it finds interruptions is in tests/virtual/noise_test.py."""
 
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * For a program to be preloaded with: a library with the version text of another MPI library.
  *

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The overlap suite as a user runs it: wrong usage, the environment variables, the data checks, the
 defaults, the search for a size and for the amount of work, and what is gained: calls of MPI_Test,
 forms, verdicts, messages, one-sided transfers and halos."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """pingpong as a user runs it: wrong usage, the rows that were asked for, data checks."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Whom ranks are paired with where a launcher deals them out over the nodes: with the other nodes'
 ranks, and rows and notes name ranks of MPI_COMM_WORLD.
 

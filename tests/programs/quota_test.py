@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A program's warning of a quota that is too small, in real control groups, if this process may make some."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """integrations/reframe/commcost_check.py with stand-ins for what it takes of ReFrame's: does it load, do its
 programs take the options that it gives them, and is each of their quantities a figure of merit?"""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The part of the monitor with the library that it was built for, in a header of the standard's
  * ABI. */
 #include <mpi.h>

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """syncbench as a user runs it: wrong usage, the rows that were asked for, the specified formula,
 synchronisations that don't synchronise."""
 

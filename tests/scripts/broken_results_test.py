@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Each command ends with a verdict or with one line that names the fault, whatever the file that it reads holds: good
 results with bytes changed at random, and good files of all kinds with any of their fields replaced.
 

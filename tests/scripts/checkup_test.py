@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The check-up's experiments on made-up machines, whose truth is known."""
 
 import os

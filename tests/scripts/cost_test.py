@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """cost.sh on a monitor's report and results that were made by hand, where every number is known."""
 
 import json

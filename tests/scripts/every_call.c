@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Correct calls that some algorithms of MPI libraries get wrong: operators that don't commute,
  * derived types with gaps, types that differ between ranks, MPI_IN_PLACE with arguments that MPI

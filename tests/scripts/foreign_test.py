@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Outputs of other benchmarks, read as results: they were written by hand after the
 programs' documentation, every format that they have for these benchmarks."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """run_suite.sh with real launchers: the mpirun of the build, two hosts of the testbed, srun and sbatch of a Slurm that
 the test starts. Each runs some of the benchmarks."""
 

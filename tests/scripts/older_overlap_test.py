@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Results of overlap_* without the columns form and test_calls: they read as nonblocking and 0, so
 that they are compared and put together with those that have them. Reports of the monitor without
 the column size_bytes read as NA."""

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Commands that scripts tell their users: each is pasted as it stands, into a shell in another folder."""
 
 import re

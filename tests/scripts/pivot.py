@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes a pivot table of a file of tab-separated values in LibreOffice, and prints its lines.
 
     pivot.py FILE LANGUAGE ROWS COLUMNS DATA    (names of columns; the pivot has sums of DATA)

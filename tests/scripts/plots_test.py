@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """plot.sh and report.sh on results that are made by hand: gnuplot's data tables, the pictures and the page have exactly
 the values of the TSV files."""
 

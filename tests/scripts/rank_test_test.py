@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The rank-sum test against all permutations, its shift and interval, Holm's correction, and the
 interval of a median. Reference values that are not counted here are R's."""
 

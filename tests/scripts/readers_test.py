@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Results in the programs that people read them with: pandas, R, LibreOffice, and pictures by gnuplot."""
 
 import os

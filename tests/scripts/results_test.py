@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Values of each launch, read from files made here: launches, left-out files, refusals,
 bad bytes, and files of 1 GB."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The scorecard on results that are made by hand: forms of values, lines that random machines (tests/virtual) don't
 have, and the whole, as text and on the page."""
 

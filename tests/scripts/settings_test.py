@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which of varied settings is best: of results that were made by hand."""
 
 import math

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Slurm on this one machine, of plain processes that keep all they have in a folder:
 # munged, slurmctld and slurmd, on ports of their own.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """run_suite.sh: the plan, the order of launches, resuming after it was killed at any moment, failures, the budget,
 merged files; with programs that only pretend."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """summarize.sh as a user runs it, on results made here whose summary is known."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tests/ctest.sh on small sets of tests: the last lines name what failed and what was not judged, and count; the exit
 status is CTest's; each test is run once, and its output is shown where it failed."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """sweep.sh: a table over ranks and variables. mpi_overhead_sweep.sh: all sizes, as specified."""
 
 import os

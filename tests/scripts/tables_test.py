@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The rows of results as reports show them: one value a launch, however often it is there."""
 
 import shutil

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Does the build know that a compiler wrapper builds for the standard's ABI, and hand on what the wrapper adds for
 # that? The wrappers stand in for those of a library that has this ABI. Does a build folder stay with its library?
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Is what `cmake --install` and the packages make complete? Used from another folder, where the source tree and the
 # build can't be found.
 #

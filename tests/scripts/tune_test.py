@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tune.sh with a collective that pretends, under a launcher that pretends: faults, interruptions, bad input, and what
 it writes. Whether its files are right: tests/virtual/tune_test.py."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """run_suite.sh --vary: alternating settings, with programs that pretend. Which of them is best:
 tests/virtual/settings_test.py."""
 

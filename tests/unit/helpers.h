@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the unit tests share: cmocka and the starter, comparing real numbers, command lines, pauses,
  * and random numbers that are the same on every machine.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A folder of made-up system files, for tests of code that reads the system's own. Include it in
  * one source file of a program that link_made_up_files is called for (CMakeLists.txt).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What unit tests with MPI share: who this process is (0 of 1 without MPI). starter.c sets it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * How a unit test starts: starter.c has main(). A program is some tests, and where these want MPI
  * or something made before them, one constant:

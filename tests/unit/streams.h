@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Files, standard streams and locales of unit tests. A check in here fails the test that calls.
  */

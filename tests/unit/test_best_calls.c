@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Search for the number of calls of MPI_Test, by the exposed time of operations in stages. */
 #include "helpers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The clocks that can be chosen. What a reading costs is shown by tests/machine/clock.c.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Models of clocks whose offset and drift are known, from messages that are made up.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a rank lost to others: from known numbers, in virtual time.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Which processors are hardware threads of one core, on made-up systems.
  */

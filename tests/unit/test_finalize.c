@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * MPI_Finalize that doesn't end: the process ends all the same, with the status that it was about
  * to return. With many ranks MPI_Finalize may take longer.

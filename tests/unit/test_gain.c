@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank's exposed time, the gain of visits with its interval, and the verdict. */
 #include "helpers.h"
 

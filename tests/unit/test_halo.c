@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * halo without MPI: numbers of boxes, grids, and the options. What is swapped --check shows
  * (tests/programs/halo_test.py).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives whose waiting ranks leave the processor to others, in virtual time.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Hosts and their ranks as a text. For any number of ranks.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Description of a job of 2 ranks or more on one machine.
  */

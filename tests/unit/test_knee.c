@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The fit of a plateau and a line: known knees are found. */
 #include "helpers.h"
 #include "mpi_overhead/mpi_overhead.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Verdicts of linkmap on links that are made up: their groups, and suspects. Each rank is
  * a point, for POINTS ranks. The program's own links are in tests/virtual/linkmap_test.py.

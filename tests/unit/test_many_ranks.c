@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Does the overlap that is found depend on the number of ranks? Simulates rounds of up to 10,000
  * ranks that are stopped at random, and gives them to the functions that make the result of rounds.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI libraries that the monitor can call. */
 #include "helpers.h"
 

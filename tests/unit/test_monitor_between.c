@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Computation after calls, calls that could have been part of an earlier one, and time inside MPI.
  * The test sets the clock. Calls no MPI function.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The communicators that the monitor knows, with an MPI library that the test makes up: each
  * communicator is a progression of ranks of MPI_COMM_WORLD. Calls no MPI function.

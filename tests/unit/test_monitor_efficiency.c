@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Efficiencies from made-up times of ranks. */
 #include "helpers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The variable MPIRT_MONITOR: what its words mean, and what a whole run does with it. Run on 1 and
  * 3 ranks. `test_monitor_environment start` only starts and ends the monitor that the variable asks

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Late processes: the calls that are kept, and their comparison. Run on 1 and 3 ranks. */
 #include "ranks.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Peers of a process: exact counts, the sketch of more peers than there is room for, and pairs of
    ranks of a report. Calls no MPI function. */
 #include "helpers.h"

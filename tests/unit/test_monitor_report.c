@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The whole report of a snapshot that the test makes up. Run on 1 and 3 ranks; only rank 0 writes
  * the report and checks it.

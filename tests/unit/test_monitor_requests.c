@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Requests that MPI hands out again before the call that completed them has looked, as happens at
  * MPI_THREAD_MULTIPLE. Calls no MPI function.

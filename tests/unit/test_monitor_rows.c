@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rows of made-up snapshots, of one process and merged over all ranks. Run on 1, 3 and 4 ranks. A
  * tick is half a nanosecond.

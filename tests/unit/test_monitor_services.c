@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Other software services, with an MPI tools interface that the test makes up: which variables are
  * read, and what is made of their values. MPI itself is not started.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Counts by size: classes of sizes, and a table that is full. */
 #include "helpers.h"
 

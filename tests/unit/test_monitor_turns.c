@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The order in which monitor_overhead times its loops, with loops whose times the test sets:
  * whatever a loop's place among the others adds to its time, the difference is what the monitor

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Times of one-sided operations whose starts and ends the test sets, and destinations of messages.
  * Calls no MPI function.

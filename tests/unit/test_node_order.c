@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks in the order of their nodes, which are made up. For 2 to 7 ranks.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Sources of made-up stops. Stops with a period are found; random stops, bursts, and stops of all
    ranks alike aren't. The rank with more stops than the others is named. */
 #include "common/stats/random.h"

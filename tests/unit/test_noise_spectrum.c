@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The powers of made-up stops: those at random have 2 at each frequency, in spite of gaps in what
    was watched; a clock's stand out; and those of all frequencies at once are those of each. */
 #include "common/stats/random.h"

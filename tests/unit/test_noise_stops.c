@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Stops from readings of the clock, their lengths, and the time that is lost in cells. */
 #include "helpers.h"
 

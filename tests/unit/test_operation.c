@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Values and sizes of an operation's buffers, limits of int counts, and data in place. */
 #include "helpers.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Options: tables of every kind, from the command line, the environment and another rank.
  */

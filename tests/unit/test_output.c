@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The output contract (DESIGN.md, section 4), to the letter: files are compared as a whole.
  */

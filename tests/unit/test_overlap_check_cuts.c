@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Cuts of the work by --test-calls: ranks that work count, in the requested form. Virtual time. */
 #include "overlap/engine/program.h" /* first: its parameters have names of ranks.h */
 

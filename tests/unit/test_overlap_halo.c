@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* overlap_halo without MPI: the boxes that fit into memory. */
 #include "command_line.h"
 

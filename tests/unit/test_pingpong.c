@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Data and ranks of pingpong: sweeps and arrangements; and the sizes that
    fit into memory. */
 #include "command_line.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Plain texts: what stays, what is replaced. Any bytes: tests/programs/input/fuzz_values.c.
  */

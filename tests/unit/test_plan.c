@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Plans of visits, and the precision of samples whose values, differences and spreads are known.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The note on progress: rows that count, and judgements. */
 #include "helpers.h"
 #include "streams.h"

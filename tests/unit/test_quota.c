@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Quotas of processors: made-up control groups of both versions, and ranks in one group,
  * in groups of their own and in groups below one with a quota.

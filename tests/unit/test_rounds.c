@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rounds across ranks, in virtual time: a loop whose times are known notes the rounds that it gets.
  */

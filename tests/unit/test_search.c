@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The search for the largest amount of work that fits, driven by functions whose knee is known.
  */

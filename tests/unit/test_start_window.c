@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Starts on a shared clock if clocks are odd; tests/virtual/clock_test.py has clocks that differ.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What a thread loses while it is stopped, by a clock that is made up. What the machine's own stops
  * take is shown by tests/machine/stops.c.

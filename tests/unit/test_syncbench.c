@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Which ranks synchronise with which. */
 #include "helpers.h"
 #include "syncbench/syncbench.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Windows of one-sided transfers: errors come back, and stores are synchronised. */
 #include "common/operations/pairs.h" /* first: its parameters have names of ranks.h */
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Order and time of visits, which a made-up benchmark notes in virtual time.
  */

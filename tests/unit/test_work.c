@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Work that no compiler removes. Built once for each compiler and optimisation
  * level (see CMakeLists.txt), together with the sources of work, clock and

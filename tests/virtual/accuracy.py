@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Writes the tables of docs/accuracy.md, from the results of the last run of the virtual tests.
 
 usage: accuracy.py BUILD docs/accuracy.md

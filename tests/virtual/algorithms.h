@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Blocking collectives that go by messages, with MODEL_ALGORITHM: when each member leaves,
  * by when each one came.

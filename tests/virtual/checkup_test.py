@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The check-up's measurements on an ideal machine. Copies take no virtual time: this_machine_copy judges them."""
 
 import rules

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * This rank's clock: what moves it, and what disturbs it.
  *

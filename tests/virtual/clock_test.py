@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Clocks of ranks that differ: the clock that they share is known, starts on it are together, and
 each rank's own cost of a reading is taken off."""
 

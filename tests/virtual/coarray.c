@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Coarrays (common/coarray/coarray.h) under a model MPI that is as late as the standard lets it: no
  * data moves before a synchronisation completes it, and what a rank hasn't waited for it doesn't

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Coarrays (coarray.c): where data lands, who waits for whom, mutual exclusion."""
 
 import virtual

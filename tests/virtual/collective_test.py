@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Blocking collectives that go by messages, whose ranks leave at different times: the time from the first start
 to the last end, the ranks' own times, and what these differ by."""
 

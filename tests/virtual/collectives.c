@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Collectives, each of which is posted and waited for by each of its members. A member's operation
  * starts once all members whose data it needs have posted theirs: all of them, the root, those

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Communicators, groups and topologies. Each communicator is a duplicate of MPI_COMM_SELF of the
    real library, by whose handle a rank finds its members. */
 #include "tests/virtual/parameters.h"

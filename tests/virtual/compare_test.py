@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """bench_compare and summaries on launches that differ by a known spread: no false alarms, a
 slowdown of 10 % is caught, and intervals over launches hold the median."""
 

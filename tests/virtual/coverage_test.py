@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Do intervals hold the truth, on machines that are quiet and on those that aren't?
 
 Launches of one row each, under each condition, of cases with up to four fixed sets of parameters. A property of the library

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Data of operations, packed by the real library into memory that ranks share. */
 #include "common/mpi/counts.h"
 #include "tests/virtual/clock.h"

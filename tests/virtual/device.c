@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A model of a GPU: a driver's library on host memory, whose copies and kernels take virtual time.
  *

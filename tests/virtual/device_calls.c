@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Calls of common/device/device.h on the model of a GPU (device.c), whose costs are in the
  * environment: what they take, and what they move. Run by device_test.py; prints each number that

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """device_matrix.sh on a model of a GPU, under MPI libraries whose faults are known: each is called what it is."""
 
 import csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """GPUs (common/device) on a model of their driver: costs, data, the choice of a device, the message if there is
 none; and programs with buffers there, beside the staged counterpart."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Makes one digest of what all virtual launches printed: BUILD/tests/virtual/results.sha256.
 
 usage: digest.py BUILD

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Efficiencies in the monitor's report, against the definition by hand (POP's multiplicative model).
 
 In each round of monitor_efficiency.c a rank computes its share and then meets the others at a barrier."""

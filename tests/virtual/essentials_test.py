@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The essentials, which quickstart.sh measures: what a launch of each finds on a machine like a small real one."""
 
 import math

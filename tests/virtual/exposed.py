@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The exposed part of an operation under work, by the model's arithmetic (plan.h), and the programs
 of which gain_test.py looks at that. Times in us."""
 

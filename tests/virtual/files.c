@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Files, which keep nothing: a transfer takes MODEL_FILE_BYTE_NS for each byte. */
 #include "tests/virtual/clock.h"
 #include "tests/virtual/parameters.h"

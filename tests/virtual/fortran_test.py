@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The monitor's report of calls from Fortran is that of the same calls from C, to the byte: under each name and in each
 form (tests/monitor/fortran_calls.c), with the Fortran layer of the MPI library between the monitor and the model."""
 

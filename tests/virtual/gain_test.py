@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The gain of non-blocking calls: exposed_us, gain_us, gain_pct and verdict of overlap_*."""
 
 import itertools

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * By how much is the global clock off? On one machine all ranks read one clock, so what each of
  * them makes of its own must be just that; where the clocks of ranks are shifted in virtual time

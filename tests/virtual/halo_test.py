@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A halo swap on an ideal machine: every method and synchronisation, 2 and 8 ranks, three boxes."""
 
 import rules

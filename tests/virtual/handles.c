@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Handles that a rank has made and not freed. Communicators, groups, windows and requests are the
  * model's own; datatypes and infos are the real library's, and are counted here.

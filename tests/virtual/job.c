@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The job: one process of the real MPI library, which runs launches one after the other, each with
  * ranks of its own.

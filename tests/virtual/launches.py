@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Results of launches in virtual time, as files that the package commcost reads."""
 
 import hashlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """linkmap on nodes whose links take known times: these times, and what is slow or wrong by name."""
 
 import math

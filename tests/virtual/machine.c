@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The virtual machine as programs see it: a processor for each rank, 16 GiB of memory, and nothing
    else in /proc and /sys. The linker sends the programs' calls here (--wrap). */
 #include "tests/virtual/clock.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* The memory that a program itself allocates: with VIRTUAL_MEMORY=FILE that file gets what rank 0
    has at most, in bytes. The linker sends the program's calls here (--wrap). */
 #include "tests/virtual/virtual_mpi.h"

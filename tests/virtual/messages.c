@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Messages. One starts when it is posted, or g after the sender's last one; a synchronous one not
  * before its receive is posted; one of partitions, when they are ready. Its sender's part without

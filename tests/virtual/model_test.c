@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The model's rules (plan.h, messages.c, windows.c, collectives.c), each alone: who is first,
  * when operations complete, to the nanosecond, and what data arrives. Run by model_test.py on 2 and

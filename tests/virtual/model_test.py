@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The model's own rules (model_test.c), and that nothing but the seed decides what happens."""
 
 import os

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Computes for known times after known calls, and makes calls that could have been part of others:
  * TIMES times each, between two ranks on a communicator called "pair". Knows nothing of the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Computes STEP_US times share(rank, round) before a barrier in each of ROUNDS rounds. With
  * "uneven" a rank's share is always 1 + rank; with "alternating" the shares move on by a rank in

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Barriers of a communicator called "team" to which rank 0 comes last, TIMES times each: from
  * writing twice the bytes of the others; from work; and from writing twice the bytes, and work that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Spends known times in known calls, for the monitor's time inside MPI: TIMES times each, between
  * two ranks on a communicator called "pair". Knows nothing of the monitor.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Ranks that come late to collectives by known times: in each of CALLS rounds, for each function a
  * barrier of all, after which rank r computes STEP_US times (5 round + 3 function + 11 r) mod 17,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A communicator of each pair of the first LIMIT ranks, one after the other: made, used for a
  * barrier, and kept until all have been used. Knows nothing of the monitor.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Sends a planted matrix of messages: rank i sends message_count(i, j) messages of message_bytes(i,
  * j) bytes to rank j, on MPI_COMM_WORLD, on a communicator of reversed ranks or on one of ranks in

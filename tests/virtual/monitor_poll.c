@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Polls: each of two ranks starts a receive on a communicator called "pair", tests it POLLS times,
  * with GAP_NS of its own work before each test, and only then sends. Knows nothing of the monitor.

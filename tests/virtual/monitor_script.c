@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Makes each kind of operation TIMES times, with BYTES bytes, on a communicator called "ring" on
  * which each rank sends to the next one and receives from the one before. On a machine whose ranks

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The monitor's report of programs whose calls, computation and times are known.
 
 A reading of the clock takes READING_US. The monitor subtracts what its own readings take; where a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs programs in virtual time under the monitor, which is preloaded. Standard library only."""
 
 import hashlib

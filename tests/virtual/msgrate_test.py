@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Message rates on an ideal machine: the patterns of msgrate and msgrate_rma."""
 
 import rules

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Interruptions that are planted, and whether noise finds their rate, length, period and ranks, and
 what they cost; and that it finds nothing where there is nothing."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Host overhead, transfer time and the knee on an ideal machine: mpi_overhead."""
 
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Overlap on an ideal machine: every operation, duration and fraction."""
 
 import os

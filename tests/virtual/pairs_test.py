@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Overlap of messages, puts, gets and halo swaps on an ideal machine; wrong data is found."""
 
 import rules

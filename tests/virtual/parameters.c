@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/virtual/parameters.h"
 
 #include "tests/virtual/world.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the model MPI's operations cost, and what the virtual machine is like: numbers from the
  * environment. parameters.def has a row for each, with what it means.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Peers of each rank in the monitor's report, against the matrix that monitor_peers.c plants."""
 
 import collections

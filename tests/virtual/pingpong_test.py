@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Latency and bandwidth on an ideal machine: every pattern, synchronisation and arrangement."""
 
 import rules

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "tests/virtual/plan.h"
 
 #include "tests/virtual/algorithms.h"

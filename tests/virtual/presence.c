@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ranks in virtual time are forks of one process: all of them have the monitor, or none. */
 #include "monitor/lib/wrap/presence.h"
 

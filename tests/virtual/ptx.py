@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs kernels given as PTX text (NVIDIA, "Parallel Thread Execution ISA"), thread by thread: of its instructions those
 that common/device/kernels.h uses, with registers of the types that they take. Memory is of 8-byte words."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Times of ranks that contend for the queue lock of common/coarray/coarray.c, by the model's rules.
 
 The lock of Mellor-Crummey and Scott in its form without compare-and-swap. Each rank is a generator

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Machines whose operations take times drawn at random, and results of launches on them: files as the programs write
 them, without running a program, so that hundreds of machines take a minute.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs on many ranks: each ends, within the time that it has with defaults, and what it moves is right; what the
 harness does for a row and for a sample doesn't grow with the ranks, nor does what rank 0 keeps, except for a few bytes a
 rank."""

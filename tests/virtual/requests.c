@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Requests, and the calls that complete them. */
 #include "common/mpi/counts.h"
 #include "tests/virtual/clock.h"

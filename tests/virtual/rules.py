@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The model's rules as formulas: what operations of ranks that act alike take, in us.
 
 plan.h, messages.c, windows.c and collectives.c explain them in words. They are written down here a

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Does the cost of a program's communication, told from a monitor's report and benchmarks' results,
 lead to the change that saves time, and to what it really saves?
 

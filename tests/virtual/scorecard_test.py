@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The scorecard of launches whose truth is known."""
 
 import decimal

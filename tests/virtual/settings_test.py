@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Which of varied settings is best (best_setting.py, as run_suite.sh --vary has it): named where one
 is, and none where nothing depends on the setting."""
 

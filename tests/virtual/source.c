@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Stands in for common/clock/source.c: time is this rank's clock. */
 #include "common/clock/source.h"
 #include "common/work/work.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Mean times of operations in a row under disturbance, from short batches, against bare loops of 1,000 operations."""
 
 import statistics

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Synchronisations on an ideal machine: every kind, with 2, 3 and 8 ranks."""
 
 import queue_lock

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The 99th percentile and the maximum of times whose distribution is known: log-normal."""
 
 import math

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * One-sided operations. One starts when it is posted, or g after this rank's last one, and takes
  * effect when a synchronisation of this rank completes it, which takes as long as a wait does.

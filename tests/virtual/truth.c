@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The truth, as a table: a row for each function and number of bytes on rank 0. What doesn't apply
  * is NA.

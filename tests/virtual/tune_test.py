@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tune.sh with libraries whose best algorithms are planted: its file is right, has no rule where nothing is to be
 gained, and costs a third of measuring all choices alike."""
 

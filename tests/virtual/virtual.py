@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Launches programs in virtual time, and compares what they find with the truth.
 
 Standard library only. A test is a file of unittest's that ends with virtual.main(); CTest gives it

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Windows and their synchronisations, each of which completes operations (transfers.c), then takes
  * MODEL_SYNC_US and w.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What windows.c and transfers.c share: a window as ranks know it, and the operations on it that a
  * rank has posted. All functions are local.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The virtual machine: memory that all ranks share, a clock for each rank, and turns.
  *

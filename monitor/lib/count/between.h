@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * State of a thread between its MPI calls: the operations that its last call completed, and its
  * computation until the next call. That computation is divided equally among the operations that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Communicators that this process knows. Each has a number, by which snapshots count, and an
  * identity, the same on all its processes, by which a report adds up counts.

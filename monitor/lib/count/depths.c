@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "monitor/lib/count/depths.h"
 
 static int64_t now_open[DEPTH_KINDS] = {[DEPTH_UNEXPECTED] = -1};

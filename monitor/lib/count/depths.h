@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Depths: how many operations and MPI objects of this process are open at a time, and the most so
  * far (flag `depth`).

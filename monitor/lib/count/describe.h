@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Record of a communicator. All functions are local and need no lock.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * State shared by the wrappers of all threads: the monitor's lock, maps from MPI handles to small
  * numbers, and pools of such numbers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "monitor/lib/count/inside.h"
 
 _Thread_local struct inside inside;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Kinds of operations and other calls, one for each function of functions.def, and the classes
  * that are counted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Languages in which the program calls MPI. A library's Fortran layer may call the C function,
  * whose wrapper then lets the call pass: the outermost wrapper observes it. All functions are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Late processes: each rank keeps times of collectives, from which compare.h finds the waiting.
  *

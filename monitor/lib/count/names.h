@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Names of the functions of functions.def. With ROW defined as NAMES, each row is an
  * OPERATION(Name, class) or, if it is counted as "other MPI", an UNCOUNTED(Name).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * List of NEXT(Name) for each MPI function of functions.def. Included wherever it is needed, so it
  * has no guard.

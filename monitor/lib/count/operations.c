@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "monitor/lib/count/operations.h"
 
 #include "monitor/lib/count/unexpected.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Operations and other MPI calls, from their beginning to their end, and their counts in snapshots.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Private communicator of the monitor, on which errors return, and whose messages never match the
  * program's. The monitor sets no other error handler: MPI treats a handler that was set differently

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Ticks of the monitor itself. */
 #pragma once
 

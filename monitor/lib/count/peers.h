@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Peers of this process: the processes that it sends to and receives from, with the messages, bytes
  * and time of each.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Peers of ranks that MPI must be asked about. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Communicators that were made while nothing is monitored, in this order, not yet described by MPI:
  * see communicators.h. All functions are local and need the monitor's lock, except

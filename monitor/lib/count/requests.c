@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "monitor/lib/count/requests.h"
 
 #include "monitor/lib/count/own_comm.h"

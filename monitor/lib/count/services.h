@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Other software services (MPI/RT draft, section 8.3.3): counts of the operating system for the
  * process, and performance variables (MPI_T) of the MPI library. All functions are local.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Call sites: the places in the program at which MPI is called (flag `site`).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Counts by size (powers of two) of each kind of operation on each communicator. A count for which
  * there is no room is lost. All functions are local and need the monitor's lock.

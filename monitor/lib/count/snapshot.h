@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Snapshots: counts and lifetime. The memory of counts is allocated when a snapshot is created. All
  * functions are local. "Needs the lock": the caller has the monitor's lock, see handles.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Timestamps of operations. A tick is that of the processor's time stamp counter if that is
  * invariant, since reading it takes half as long as clock_gettime. Elsewhere it is a nanosecond of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Unexpected messages: those that have arrived before their receive, as the MPI library counts them
  * for each communicator (Open MPI: the variable pml_ob1_unexpected_msgq_length of MPI_T).

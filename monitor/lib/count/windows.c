@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "monitor/lib/count/windows.h"
 
 /* Operations of one kind and call site on one target, of the same epoch and, if sizes are counted,

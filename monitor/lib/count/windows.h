@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Windows, and the one-sided operations in flight on them. A synchronisation ends the operations of
  * one target or of all targets.

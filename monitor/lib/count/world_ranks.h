@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Numbers of peers (peers.h) of the ranks of a communicator.
  *

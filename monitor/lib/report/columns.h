@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Columns of reports, and their merging between ranks. */
 #pragma once
 

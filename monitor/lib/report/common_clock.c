@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "monitor/lib/report/common_clock.h"
 
 #include "common/clock/clock.h"

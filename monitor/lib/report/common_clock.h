@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Common clock of all ranks for times in ticks: rank 0's (common/sync_clock/global_clock.h).
  *

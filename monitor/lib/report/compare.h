@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Waiting for late ranks, from the calls that each rank kept (late.h).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Parallel efficiency of a snapshot, and its factors, by the multiplicative model of the POP Centre
  * of Excellence ("POP Standard Metrics for Parallel Performance Analysis", pop-coe.eu):

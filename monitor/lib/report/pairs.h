@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rows of kind peer: amounts between pairs of ranks, of one rank and then of all.
  *

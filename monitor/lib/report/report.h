@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Report of a snapshot, in the output format of all programs, and its warnings. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Rows of a report, made from the counts of this process. waiting.h and gather.h add the other
  * ranks. All functions are local.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Tool in the same process that wraps MPI functions. */
 #pragma once
 

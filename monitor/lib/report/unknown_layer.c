@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "monitor/lib/report/unknown_layer.h"
 
 #include <dlfcn.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Fortran layers of MPI whose names the monitor doesn't know. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "monitor/lib/report/waiting.h"
 
 #include "common/mpi/mpi_check.h"

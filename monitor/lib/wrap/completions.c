@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Wrappers of functions that complete operations by their requests, start persistent ones, cancel
  * and free.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Monitor of the whole run, for unchanged programs: the variable MPIRT_MONITOR, whose words
  * monitor/README.md describes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Wrappers of most functions, from the rows of functions.def. completions.c and life.c have the
    others. */
 #include "monitor/lib/wrap/observers.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Wrappers of the functions that start and end MPI. */
 #include "common/job/launcher.h"
 #include "monitor/lib/count/calls.h"

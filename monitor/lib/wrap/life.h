@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Start and end of MPI, for the wrappers of all languages. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI library of the process. All functions are local. */
 #pragma once
 

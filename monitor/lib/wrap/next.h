@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Next definitions of the MPI functions that the monitor wraps. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "monitor/lib/wrap/observers.h"
 
 static struct handle_map message_communicators = HANDLE_MAP(12);

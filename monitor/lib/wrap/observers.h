@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Parts of the wrappers of functions.def, which wrap.h makes for each language. All functions are
  * local.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Presence of the monitor on all ranks of the job, with the same words in MPIRT_MONITOR.
  *

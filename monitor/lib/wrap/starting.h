@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Starts of persistent requests, for the wrappers of all languages. All functions are local. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Wrappers of functions.def. functions.c includes this file for each language and size of counts,
  * so it has no guard. An includer defines LARGE_COUNTS, COUNT, DISPLACEMENT, ADDRESS, and:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The check-up: what is wrong with how MPI runs here.
 
     checkup        checkup.sh: its options, one check-up

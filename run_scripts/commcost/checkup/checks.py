@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Checks: conditions on facts and measurements, each with its sentence and its remedies. CHECKS is the table.
 
 A check yields Findings. A `suspicion` is a state that may cost nothing: it becomes a finding only if an experiment

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """checkup.sh: is anything wrong with how MPI runs here, what does it cost, and what to write?"""
 
 import os

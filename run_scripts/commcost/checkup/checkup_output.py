@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The check-up's output: a table for people, a file, JSON."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Experiments: the job as it is and with a remedy, launched alternately.
 
 The evidence is the exact rank tests of rank_test.rounds_p, with Bonferroni's correction for the two LOOKS and Holm's

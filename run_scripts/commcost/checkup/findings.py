@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Findings of checks, their remedies, and the job that checks judge."""
 
 import typing

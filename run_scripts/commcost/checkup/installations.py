@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The launcher that started a job, and how the MPI library was built, as the programs beside the launcher report them.
 
 Their formats are the libraries' own. What can't be read is unknown.

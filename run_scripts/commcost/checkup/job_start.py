@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lines about a job that doesn't start or end: the message, and a remedy or launcher with which it does."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Launches of the check-up: each ends within its time, and leaves no process behind."""
 
 import os

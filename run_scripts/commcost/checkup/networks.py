@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Checks between nodes: links in use, their rates, and adapters that messages don't use."""
 
 import ipaddress

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lines of the check-up: findings, what became of their remedies, and checks without findings."""
 
 import re

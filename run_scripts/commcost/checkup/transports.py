@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The transports between ranks, as the MPI library reports them: Open MPI's btl and pml, UCX, MPICH over OFI.
 
 The formats are the libraries' own, and change. Reports that can't be read leave the transports unknown.

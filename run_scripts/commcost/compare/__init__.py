@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Comparisons, by tests over launches.
 
     bench_compare     bench_compare: its options and exit status

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """bench_compare: the changes of each quantity between two sides (row_changes), for a CI gate or a reader."""
 
 from commcost import command

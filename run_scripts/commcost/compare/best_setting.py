@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The best of the settings that a suite varied, row by row.
 
 Settings are compared in pairs by exact rank tests over launches; a round has one launch of each setting

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """bench_compare's tables: all columns for programs, or the main ones for a reader."""
 
 from commcost.compare.row_changes import BASE, NEW, SIDES, VERDICTS

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Changes of each row between two sides of several launches, with intervals and verdicts.
 
 Launches of one program differ by more than the intervals of single launches, so the rank-sum test compares launches,

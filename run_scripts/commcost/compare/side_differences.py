@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Differences between the metadata of two sides' results."""
 
 from commcost.result import benchmarks, result_metadata

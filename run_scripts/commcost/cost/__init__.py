@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The communication cost of a program.
 
     program_cost      cost.sh: its options and its output

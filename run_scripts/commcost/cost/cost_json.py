@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """cost.sh --json: the account as JSON, by docs/cost.schema.json. Times are seconds of a mean rank, unless named."""
 
 from commcost.cost.monitor_report import EFFICIENCIES

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The page of cost.sh: efficiencies, where the time went, savings, calls."""
 
 from commcost.cost import call_ways, program_changes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """call_sites.sh: the time of a program in MPI by source line.
 
 Reads a monitor's report with the flag `site`. Sites of one function on one line are one entry.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The undisturbed cost of calls on a machine, from the benchmarks' results.
 
 A cost is interpolated linearly between the two nearest measured sizes, and never extrapolated. Collectives are used for

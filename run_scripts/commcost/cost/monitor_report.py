@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A monitor's report of a program.
 
 All times are seconds per rank: the report's sums over ranks, divided by the number of ranks that made such calls.

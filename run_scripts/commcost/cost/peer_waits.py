@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Waiting of ranks for each other in point-to-point messages, from a monitor's report with the flag `peers`."""
 
 import typing

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """An account of a program's communication: time and cost of its calls, savings, and calls without a cost."""
 
 import argparse

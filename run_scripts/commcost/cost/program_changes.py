@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Changes to a program that save time.
 
 A rule is a function of a Program that yields Savings, in seconds of the run. It compares the time in calls

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """cost.sh: the communication cost of a program, and changes that save time.
 
 Combines a monitor's report of the program (monitor_report) with results of benchmarks on the same machine

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Source lines and ranks at which an account's time in MPI was spent, from a report with call sites and peers."""
 
 from commcost.cost import call_ways

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Reports and pictures.
 
     report            report.sh, report_text.sh

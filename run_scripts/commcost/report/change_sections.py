@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sections of the page about changes from a base, and about varied settings."""
 
 from commcost import command, page

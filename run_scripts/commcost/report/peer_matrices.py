@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Matrices of a monitor's report with the flag `peers`: who sends how many bytes to whom, and who waits for whom.
 
 Of many ranks, a cell is a block of neighbouring ranks. If a result of linkmap lies in the same folder, the bytes between

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Input of gnuplot for a panel of a picture: a table (NAME.tsv) and settings (NAME.set: names, colours, ranges, tics,
 positions of labels)."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Pictures of a benchmark's rows: axes, and the keys that distinguish lines and dots."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """plot.sh: draws results with gnuplot, whose programs are in run_scripts/plots.
 
 gnuplot gets the table and the settings of each panel (picture_panels.py).

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A matrix for each section of the page.
 
 A mark has a letter: F (faster), E (even), S (slower), N (not faster: even or slower), or ? (not clear, as always with

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sections of the page: a picture, a matrix of answers (question_matrices.py), and a closed part with the medians and
 ranges over launches of all rows."""
 

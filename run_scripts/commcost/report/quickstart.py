@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """quickstart.sh after the build: runs the suite, and reads its results once for scorecard, page and summary table."""
 
 import glob

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """report.sh and report_text.sh."""
 
 import os

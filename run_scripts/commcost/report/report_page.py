@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The page of a result: the scorecard, changes from a base, a section per question (question_sections.py), warnings,
 machine and notes."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Sections of the page around the benchmarks: scorecard, warnings, machine."""
 
 from commcost import command, page

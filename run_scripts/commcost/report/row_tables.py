@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """All rows of a benchmark, in a closed part of the page. Values are medians over launches, with their ranges."""
 
 from commcost.page import Closed, Column, Text, grid_of

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Results: reader, model, and statistics over launches.
 
     result_reader     reads one result file

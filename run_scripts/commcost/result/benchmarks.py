@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Titles and headings of each benchmark.
 
 A file's kind is its benchmark, except for overlap: `overlap` has one size, which takes --cutoff-time,

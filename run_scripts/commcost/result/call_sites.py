@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Source lines of the call sites in a monitor's report.
 
 A call site is a module and an address in its file, "solver+0x11c2", or several nested ones, innermost first, "solver+0x11c2

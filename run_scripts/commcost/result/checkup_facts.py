@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Facts of a job, as printed by `checkup` and `checkup --facts`."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Outputs of other benchmarks as results: OSU Micro-Benchmarks (5 to 7), Intel MPI Benchmarks, and Sandia's msgrate and
 mpi_overhead. With them old runs can be compared and drawn.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Numbers with an interval, and arithmetic with them.
 
 With six or more launches the interval is over launches (order statistics, rank_test). With fewer launches nothing is

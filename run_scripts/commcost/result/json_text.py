@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Results and accounts as JSON. Numbers that are unknown are null."""
 
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Values of each row over launches, of one or several sides, for comparisons and the summary.
 
 A launch is one file or one value of the column `run`. Launches whose file is truncated, interrupted or lost output are

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The ranks of each host, as written in results and in the monitor's reports (common/job/hosts.h).
 
 A short text can name any number of ranks, so numbers beyond the largest job are rejected.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Rank-sum test, signed-rank test of pairs, their shifts, correction for multiple tests, and interval of a median.
 
 Any distribution is allowed. Values of a sample, or pairs, must be independent of each other and not NaN. No function

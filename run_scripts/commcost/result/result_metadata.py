@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Metadata that may differ between sides of a comparison and among launches of the same rows. Any option not listed
 here changes the measurement: results with different values are not compared, and it becomes a key of their rows.
 """

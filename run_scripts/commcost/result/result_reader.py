@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The reader of results.
 
 A result is the output of a benchmark (docs/output.md): metadata, one header row, rows, and an end line. It defines its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tables as text, in the benchmarks' format (docs/output.md)."""
 
 from commcost import __version__

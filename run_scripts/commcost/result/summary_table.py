@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """summary.tsv: the rows of all benchmarks over all launches, for spreadsheets and scripts: a header row and rows,
 tab-separated, without comments. It has a column for each key, and a row for each quantity of a row or (wide) a column
 for each quantity. Several folders are distinguished by a column.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The rows of results by benchmark, for pictures, reports and costs.
 
 Unlike in a comparison, files may lack metadata, and truncated files are used. Files of unknown benchmarks are left out.

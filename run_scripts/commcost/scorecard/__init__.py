@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The scorecard: results at a glance, one fact per line.
 
     card_table        its texts: headings, labels, units, notes, remedies

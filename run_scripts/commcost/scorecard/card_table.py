@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The texts of all lines of the scorecard: headings, labels, units, notes and remedies, one row per line. cost_lines.py
 and gain_lines.py choose the results that a line shows."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The scorecard's head line: machine, MPI library, launches, date."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Limits of the answers: failed settings, wrong data, disturbances, too few launches, warnings."""
 
 from commcost.compare import best_setting

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lines about changes from a base, and about the best of varied settings."""
 
 from commcost.compare import best_setting, row_changes

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lines about costs, one function per question, which yields nothing without results. Texts are in card_table.py.
 
 The fastest of several methods is named if the launches prove it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lines of the scorecard, one fact each, and values with their units."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Lines about gains: is a call worth it? A function for each question yields Sizes of calls. Texts are in
 card_table.py.
 

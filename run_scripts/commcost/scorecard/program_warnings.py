@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Warnings and notes of the programs, the suite and the check-up: Items of the page, and caveats."""
 
 import os

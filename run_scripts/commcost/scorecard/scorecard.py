@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The scorecard: results at a glance, one fact per line.
 
 It can be shown as text (quickstart.sh, report_text.sh --short), Markdown and HTML (report.py). Its texts are in

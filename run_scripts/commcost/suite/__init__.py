@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The suite, and launches of jobs.
 
     benchmark_suite   run_suite.sh

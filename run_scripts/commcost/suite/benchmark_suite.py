@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """run_suite.sh: runs the benchmarks several times, one after the other, and merges the results."""
 
 import os

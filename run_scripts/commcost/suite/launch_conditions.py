@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Conditions of launches: other programs' load, and the check-up's facts, which go into the metadata of results."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Options common to all scripts that launch programs, and their record in a results folder."""
 
 import argparse

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Launches as processes. Each has a separate session, so that all of its processes can be ended, by the suite's signals
 or at the time limit. Signals are blocked and polled, so nothing wakes up while a program measures.
 """

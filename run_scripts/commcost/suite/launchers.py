@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A class for each kind of launcher, with its options for ranks, hosts and binding. A new kind needs a class here,
 listed in KINDS."""
 

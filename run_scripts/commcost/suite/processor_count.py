@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The number of ranks that fit on this machine (system files: see common/job/cores.h and limits.h)."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The results folder of a suite.
 
     NAME.tsv             all launches of a program, with a first column `run`

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The launches of a suite: suite.list, the chosen entries, their options and settings, and the commands."""
 
 import functools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A suite from its plan to its end: launches, merged results, and the final summary."""
 
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Launches one by one in a suite's folder, each of which may crash, hang or find wrong data. Outcomes are recorded, so
 no launch is repeated.
 """

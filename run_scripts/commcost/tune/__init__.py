@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Tuning of the MPI library, and a matrix of GPU operations.
 
     tune              tune.sh: its options

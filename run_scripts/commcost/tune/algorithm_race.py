@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A race of choices against a default: selects choices to measure further, and proves winners.
 
 All choices of a cell (an operation of a size) get a few launches. Choices that surely don't gain the requested share

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """device_matrix.sh: tries operations with buffers on a GPU, one launch each, against the MPI library's claims."""
 
 import os

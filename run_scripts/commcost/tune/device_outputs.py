@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Outputs of the device matrix: the page with the library's claims, and the table."""
 
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Operations with buffers on a GPU, and launches that try them. A new operation is a row of OPERATIONS."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """A tuning: the race of algorithms in launches of `collective`, and the proof of the resulting file."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Algorithms that MPI libraries offer for collectives, and the file that chooses among them: a class for each kind of
 library. Sizes are bytes of a block, as in the program `collective`.
 

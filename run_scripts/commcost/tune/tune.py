@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """tune.sh: finds the best of the MPI library's algorithms for each operation and size, by a race of launches
 (algorithm_race), writes the library's own file (mpi_libraries), and proves it.
 

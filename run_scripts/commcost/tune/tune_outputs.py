@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Outputs of a tuning: the library's file, its evidence, and the page."""
 
 import os

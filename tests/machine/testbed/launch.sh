@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Stands in for ssh between the hosts of a testbed (testbed.sh), whose name is in
 # COMMCOST_TESTBED: launch.sh [OPTIONS] HOST COMMAND...
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The wire itself: two processes exchange messages over one TCP connection, without MPI.
 The truth that the tests on the two-host testbed hold benchmarks against.
 

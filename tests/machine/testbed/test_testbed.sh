@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # testbed.sh itself: what goes through it, and that nothing is left behind.
 
 set -u

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Is the testbed's wire as fast as it was asked to be, and no faster? 1 MiB each
 # way at once: with ping-pong the bucket would fill in one direction while the
 # other is in use. A second rate shows that the reading follows the filter.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # A two-host testbed on one machine: two network namespaces, each one host of an
 # MPI job, joined by a wire (a veth pair) whose speed a token bucket filter fixes.
 #

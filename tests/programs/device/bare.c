@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Bare loops of the driver's calls and of MPI_Send, which tests/programs/device/run.sh holds the
  * programs' times against. Of common/ it uses nothing but the table of the driver's functions.

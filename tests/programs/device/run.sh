@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # For whoever has a GPU: builds, tries which operations MPI can do with buffers there, and holds the programs' times
 # against bare loops of the driver's calls and of MPI_Send. Takes at most eight minutes. The last lines report what passed,
 # failed and was not judged.

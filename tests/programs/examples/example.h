@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * What the examples have in common: arguments, work that takes a known time, and the time of the
  * main loop.

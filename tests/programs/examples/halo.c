@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A halo of several fields on a ring of ranks: in each step all compute, swap the edges of their
  * fields with their neighbours, and agree on a number, so that no work is left to hide the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Puts to the next rank of a ring: in each step a rank puts values into its neighbour's window,
  * flushes them, and works.

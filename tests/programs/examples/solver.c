@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An iterative solver: each iteration computes some local sums, all ranks add them up, and the
  * update needs the results.

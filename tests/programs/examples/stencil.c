@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A stencil on a ring of ranks: in each step all swap their edges with their neighbours and compute
  * the inner points, which need nothing of the neighbours, and then the edge, which does.

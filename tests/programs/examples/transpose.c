@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * A transposition of a matrix that is spread over ranks: in each step each rank works on its rows,
  * then all exchange blocks of them.

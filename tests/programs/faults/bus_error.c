@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Writes to a mapped file as MPI libraries write to theirs in /dev/shm, with what a
  * benchmark does against a bus error. Not an MPI program.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Faults of a user, a launcher or a machine in a run: signals, a full disk, a folder that is removed, no /dev/shm, and
 somebody else on the processor. A run ends, reports the fault in one line, and its rows until then are there
 and whole."""

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Random command lines, environments and jobs for every program, and random values of
  * MPIRT_MONITOR. Each is accepted, and then all values survive being sent to another rank; or it is

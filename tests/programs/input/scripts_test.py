@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Bad input for the scripts: hostile values of options, hostile names, and results that are
 damaged. What they are given is taken as it is or refused in a line; never executed."""
 

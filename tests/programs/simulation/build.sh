@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds the benchmarks for SimGrid's SMPI, with work that takes simulated time.
 #
 # usage: build.sh SOURCE BUILD_FOLDER SMPICC

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Programs on simulated clusters under SimGrid's SMPI, an MPI library of another kind: they are built for it, and end
 on 16 hosts, with --full on up to 1,024, with data that is right. What they cost on many ranks: tests/virtual/ranks_test.py.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Time on a simulated machine: a unit of work takes 1 ns of it. SMPI stands in for the C library's
    clock and sleep. */
 #include "common/clock/source.h"

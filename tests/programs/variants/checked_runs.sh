@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # shellcheck shell=sh disable=SC2154
 # To be sourced. Short runs that verify their data, of the programs in $build, by $mpirun.
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /* Linked into the sanitizer build: plug-ins of the MPI library stay loaded, so
    that a leak report can name them (and lsan.supp can leave them out). Weak, since
    libmpirtmon has its own. */

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Checks that all sources compile with the stub of MPI in stub_mpi/, whose mpi.h promises what the standard does and
 no more.
 

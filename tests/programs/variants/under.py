@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Runs tests of a build with a tool put before each program of the build.
 
 usage: under.py --label=REGEX [--without=REGEX] [--limit=SECONDS] BUILD -- TOOL...

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Short checked runs of the benchmarks, and with "full" all of them and the unit and monitor tests, under valgrind's
 # memcheck: no error, no memory lost and no file left open by us.
 #

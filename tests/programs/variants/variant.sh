@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Builds the project another way and runs the tests that this way is about.
 #
 # usage: variant.sh SOURCE BUILD_FOLDER plain, sanitizers|threads|openmpi[_full], arm64

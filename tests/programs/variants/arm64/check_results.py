@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
 """Checks results of short runs under an emulator: complete, no row missing, the data right, and all numbers numbers
 that times and percentages can be. Times mean nothing there.
 

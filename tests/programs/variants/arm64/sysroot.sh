@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
 # Unpacks Debian's packages for 64-bit Arm, MPICH and what the tests need, into a folder. apt-get finds out which they
 # are as for a machine of that kind that has no package yet, with lists of its own: installing them beside this system's
 # would upgrade some of its packages, and the headers' remove its compilers. Needs no root.

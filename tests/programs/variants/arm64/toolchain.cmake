@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 # The build for 64-bit Arm on another processor, with Debian's packages for it in the folder COMMCOST_SYSROOT, and MPICH
 # among them. Its programs are run by an emulator.
 set(CMAKE_SYSTEM_NAME Linux)

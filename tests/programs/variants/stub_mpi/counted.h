@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * The functions that have a form with large counts, each by its name without MPI_. mpi.h includes
  * this twice, so there is no include guard: with STUB_COUNT, STUB_DISPLACEMENT and STUB_ADDRESS as

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * An MPI that only compiles: what the MPI standard promises to C programs, and no more. It's no
  * library's: written from the standard's text (MPI 5.0), for stub_mpi.py, which compiles all
