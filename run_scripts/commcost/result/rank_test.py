@@ -220,6 +220,13 @@ def signed_rank_shift(differences, confidence):
     return _shift(means, signed_ways(range(1, len(differences) + 1)), 2 ** len(differences), confidence)
 
 
+def rounds_shift(base, other, confidence):
+    """Returns the Shift of `other` above `base`, lists with a value for each round, from pairs within rounds (rounds_p),
+    or from all pairs if there are too few rounds for an interval."""
+    shift = signed_rank_shift([y - x for x, y in zip(base, other)], confidence)
+    return shift if shift.interval else rank_shift(base, other, confidence)
+
+
 def holm(p_values):
     """Returns p-values corrected for their number: if those below alpha are called changes, the chance of any false
     call is at most alpha, however the tests depend on each other (Holm, "A Simple Sequentially Rejective Multiple Test

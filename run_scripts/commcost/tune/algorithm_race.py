@@ -38,17 +38,9 @@ class Gain(typing.NamedTuple):
     high: typing.Optional[float]
 
 
-def _logs(values):
-    return [math.log(value) for value in values]
-
-
 def gain_over(base, other, confidence):
-    """Returns the Gain of times over those of `base`, from ratios within rounds, or from all pairs if there are too few
-    rounds for an interval."""
-    base, other = _logs(base), _logs(other)
-    shift = rank_test.signed_rank_shift([y - x for x, y in zip(base, other)], confidence)
-    if shift.interval is None:
-        shift = rank_test.rank_shift(base, other, confidence)
+    """Returns the Gain of times over those of `base`, by their ratios."""
+    shift = rank_test.rounds_shift(*([math.log(value) for value in side] for side in (base, other)), confidence)
     low, high = shift.interval or (None, None)
     return Gain(*(None if end is None else -100 * math.expm1(end) for end in (shift.value, high, low)))
 
