@@ -424,38 +424,41 @@ class MetadataWhatDiffersBetweenResults(CompareCase):
         assert "--force" in self.refused(*paths)
         assert self.compare(*paths, "--force").count("# warning:") == 1
 
-    @each("key", ["processor", "mpi_library", "mpi_variable", "timer", "max-time"])
-    def test_what_may_be_compared(self, key):
-        """A difference that the comparison may be about is one warning."""
-        text = self.compare(*self.sides([ALIKE] * 6, [changed(key, "other")] * 6))
-        said, = re.findall("# warning: (.*)", text)
-        one, other = (f"[^ ]*{side}/runs/1/bench.tsv" for side in ("base", "new"))
-        value = re.search(f"# {key}: (.*)", ALIKE)[1]
-        words = f"bench: {key} is {value} in {one}, other in {other}"
-        if key in ("timer", "max-time"):
-            words = f"{one} was measured with --{key}={value}, {other} with --{key}=other"
-        assert re.fullmatch(f"{words}: may cause changes", said), said
+    def differences(self, base, new, *options):
+        """Returns what a comparison of launches with these metadata begins with."""
+        text = self.compare(*self.sides([base] * 6, [new] * 6), *options)
+        head = text[:text.index("\nbench\t")]
+        assert text.count("# differs:") == head.count("# differs:") and "# warning:" not in text
+        return re.findall("# differs: (.*)", head)
 
-    def test_facts_come_first(self):
-        """Facts of the check-up, in its order, before other differences. One that a side lacks is none."""
-        facts = (("memlock_bytes: 65536", "open_files: 1024"),
-                 ("cpu_quota: 2", "memlock_bytes: unlimited", "open_files: 64"))
-        base, new = (ALIKE.replace("# timer", "".join(f"# fact.{one}\n" for one in of_side) + "# timer")
-                     for of_side in facts)
-        text = self.compare(*self.sides([base] * 6, [new.replace("processor: ", "processor: other ")] * 6))
-        assert [line.split(" is ")[0] for line in re.findall("# warning: (.*)", text)] == [
-            "bench: memlock_bytes", "bench: open_files", "bench: processor"], text
-        assert re.search("memlock_bytes is 65536 in [^ ]*base/runs/1/bench.tsv, unlimited in [^ ]*new/runs/1/bench.tsv: "
-                         "may cause changes", text), text
+    @each("key, line", [
+        ("processor", "binding: processor is A"), ("mpi_library", "library: MPICH 4"),
+        ("timer", "clock: timer is monotonic"), ("max-time", "sampling: max-time is 1")])
+    def test_what_may_be_compared(self, key, line):
+        """A difference that the comparison may be about."""
+        assert self.differences(ALIKE, changed(key, "other")) == [f"{line} in base, other in new"]
 
-    def test_several_values(self):
-        """Only the values that differ are shown, in full."""
-        long = "MPIR_CVAR_" + 80 * "X"
-        sides = [ALIKE.replace("# timer", f"# mpi_variable: {long}={value}\n{more}# timer")
-                 for value, more in (("a", ""), ("b", "# mpi_variable: B=1\n"))]
-        assert re.search(f"# warning: bench: mpi_variable has {long}=a only in [^ ]*base/runs/1/bench.tsv, B=1; {long}=b "
-                         "only in [^ ]*new/runs/1/bench.tsv: may cause changes",
-                         self.compare(*self.sides(*([text] * 6 for text in sides))))
+    def test_order(self):
+        """The likeliest reason first. A fact of the check-up that a side lacks is no difference."""
+        lines = [("kernel", "6.1", "6.2"), ("compiler", "GNU 12", "GNU 13"), ("mpi_variable", "B=1", "B=2"),
+                 ("mpi_variable", "MPIR_CVAR_BCAST_INTRA_ALGORITHM=nb", "FI_MR=1"),
+                 ("mpi_variable", "UCX_RNDV_THRESH=8", "UCX_RNDV_THRESH=1K"),
+                 ("fact.memlock_bytes", "65536", "unlimited"), ("fact.open_files", "1024", "64")]
+        base, new = (ALIKE.replace("# timer", "".join(f"# {name}: {values[side]}\n" for name, *values in lines) +
+                                   "# fact.cpu_quota: 2\n" * side + "# timer") for side in (0, 1))
+        assert self.differences(base, new.replace("MPICH 4", "MPICH 5").replace("TLS=self", "TLS=tcp")) == [
+            "library: MPICH 4 in base, MPICH 5 in new", "transport: UCX_TLS is self in base, tcp in new",
+            "transport: memlock_bytes is 65536 in base, unlimited in new", "switches: UCX_RNDV_THRESH is 8 in base, 1K in new",
+            "algorithm: MPIR_CVAR_BCAST_INTRA_ALGORITHM=nb only in base", "kernel: 6.1 in base, 6.2 in new",
+            "kernel: open_files is 1024 in base, 64 in new", "variables: B is 1 in base, 2 in new",
+            "variables: FI_MR=1 only in new", "build: compiler is GNU 12 in base, GNU 13 in new"]
+
+    def test_many(self):
+        """A long list is cut, except with -v."""
+        new = ALIKE.replace("# timer", "".join(f"# mpi_variable: A{number}=1\n" for number in range(9)) + "# timer")
+        lines = [f"variables: A{number}=1 only in new" for number in range(9)]
+        assert self.differences(ALIKE, new) == [*lines[:3], "variables: 6 more: -v lists all"]
+        assert self.differences(ALIKE, new, "-v") == lines
 
     def test_several_benchmarks(self):
         """An equal difference is one warning."""
@@ -464,12 +467,15 @@ class MetadataWhatDiffersBetweenResults(CompareCase):
             for path in paths:
                 self.launches(path, (read(os.path.join(path, "runs/1/bench.tsv")).replace(": bench", ": " + name)
                                      for _ in range(1)), name)
-        said, = re.findall("# warning: (.*)", self.compare(*paths, "--alpha=50"))
-        assert re.match("bench: processor is A in .*, B in .* \\(second and third, too\\): may cause changes", said)
+        for name, of in (("", ""), ("fourth", " (bench, second and third)")):
+            if name:
+                self.launches(paths[0], [result(rows_of(self.chance)).replace(": bench", ": fourth")], "fourth")
+            assert re.findall("# differs: (.*)", self.compare(*paths, "--alpha=50")) == [
+                f"binding: processor is A in base, B in new{of}"]
 
     @each("key", ["local", "date"])
     def test_what_may_differ(self, key):
-        assert "# warning:" not in self.compare(*self.sides([ALIKE] * 6, [changed(key, "other")] * 6))
+        assert not self.differences(ALIKE, changed(key, "other"))
 
     def test_differences_within_a_side(self):
         assert "estimator" in self.refused(*self.sides([ALIKE] * 5 + [changed("estimator", "mean")],

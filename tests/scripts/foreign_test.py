@@ -509,7 +509,7 @@ class Archive(Case):
         for sentences, message in zip(side_differences.differences(row_changes.read_all(paths)), (refused, named)):
             assert len(sentences) == (message is not None)
             if message:
-                self.assertRegex(sentences[0], message)
+                self.assertRegex(str(sentences[0]), message)
         files = [os.path.join(folder, "0.txt") for folder in sum(paths, [])]
         text, remarks = summary_table.summarize(files)
         warned = [remark for remark in remarks if "rows mix both" in remark]

@@ -777,7 +777,7 @@ class Page(PlotsCase):
         assert [row[:2] for row in page.cells_of(page.part("card1"))] == [
             ["Slower", "3 of 5 results"], ["Faster", "1 of 5 results"], ["Missing", "1 of 5 results"]]
         assert text_of(changed).count("slower") == 3
-        assert "kernel is <old> in" in text_of(part)
+        assert "kernel: <old> in" in text_of(part)
 
     def test_what_must_not_be_compared(self):
         for name, check in (("old", "no"), ("new", "yes")):

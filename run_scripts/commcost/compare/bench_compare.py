@@ -64,6 +64,7 @@ enough launches to be called slower.""")
     made.add_argument("--format", choices=("tsv", "table"), metavar="tsv|table", default="tsv",
                       help="all columns, or an aligned table of the main ones (default: tsv)")
     made.add_argument("--output", metavar="FILE", help="write to FILE instead of stdout")
+    made.add_argument("-v", "--verbose", action="store_true", help="list all differences between the sides")
     made.add_argument("--no-header", action="store_true", help="print rows only, notes and warnings on stderr")
     return made
 

@@ -2,6 +2,7 @@
 """bench_compare's tables: all columns for programs, or the main ones for a reader."""
 
 from commcost.compare.row_changes import BASE, NEW, SIDES, VERDICTS
+from commcost.compare.side_differences import remarks_of
 from commcost.page import Column, Grid, Row
 from commcost.result.launches import key_columns
 from commcost.result.result_writer import Output
@@ -80,6 +81,8 @@ def text_of(options, words, comparison, status):
     metadata += [(name, f"{getattr(options, name):g}") for name in ("alpha", "threshold", "confidence")]
     is_table = options.format == "table"
     output.begin([] if is_table else columns_of(comparison.changes), [*metadata, ("format", options.format)], words)
+    for text in remarks_of(comparison.differences, options.verbose):
+        output.remark("differs", text)
     if is_table:
         write_tables(output, comparison, options)
     else:

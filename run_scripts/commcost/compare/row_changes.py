@@ -116,6 +116,7 @@ class Comparison(typing.NamedTuple):
 
     launches: object  # Launches of both
     changes: list
+    differences: list # between the sides, which may explain changes (side_differences)
     remarks: list     # pairs of "note" or "warning" and a text
     missing: list     # benchmarks that the new side lacks
 
@@ -133,10 +134,10 @@ def compare_sides(sides, limits, force=False, hint=""):
     if left_out:
         notes.append(f"not compared: {counted(len(left_out), 'row')} that only some launches of one side have "
                      f"({listed(dict.fromkeys(left_out))})")
-    warnings = [*launches.warnings, *launches.mixtures, *(f"{text}: may cause changes" for text in refused + differing)]
+    warnings = [*launches.warnings, *launches.mixtures, *(f"{text}: may cause changes" for text in refused)]
     if missing:
         warnings.append(f"the new side has no results of {listed(missing)}")
-    return Comparison(launches, [change for change in every if change.verdict != PARTIAL],
+    return Comparison(launches, [change for change in every if change.verdict != PARTIAL], differing,
                       [("note", text) for text in notes] + [("warning", text) for text in warnings], missing)
 
 

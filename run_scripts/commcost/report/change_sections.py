@@ -3,6 +3,7 @@
 
 from commcost import command, page
 from commcost.compare import best_setting, row_changes
+from commcost.compare.side_differences import remarks_of
 from commcost.page import Closed, Column, Grid, Items, Section, Text
 from commcost.result import row_labels
 from commcost.result.result_reader import ResultError
@@ -42,7 +43,7 @@ def comparison_section(comparison, refused):
         parts.append(Closed("more_changes", f"{len(more)} more changes", [grid_of_changes(more)]))
     if same:
         parts.append(Closed("same", f"Same, or not clear: {counted(len(same), 'row')}", [grid_of_changes(same)]))
-    remarks = [text for _, text in comparison.remarks]
+    remarks = [*remarks_of(comparison.differences, True), *(text for _, text in comparison.remarks)]
     if remarks:
         parts.append(Closed("other_differences", f"Other differences: {len(remarks)}", [Items(remarks, "warnings")]))
     return Section("comparison", "Changes, row by row", parts)
