@@ -28,7 +28,8 @@ done
 install_missing gcc libc6-dev make cmake mpich libmpich-dev libcmocka-dev python3 iproute2 gnuplot-nox
 if [ "$tier" != run ]; then
     install_missing g++ git openmpi-bin libopenmpi-dev kmod procps shellcheck clang clang-format clang-tidy \
-        libclang-rt-dev cppcheck valgrind help2man binutils python3-pandas python3-matplotlib r-base-core \
+        libclang-rt-dev cppcheck valgrind help2man binutils python3-pandas python3-matplotlib jq \
+        python3-jsonschema python3-junitparser python3-prometheus-client r-base-core \
         libsimgrid-dev util-linux munge slurm-client slurmctld slurmd libreoffice-calc python3-uno hpcc lammps \
         quantum-espresso cp2k nwchem bubblewrap
     # For variant_arm64, which skips without.

@@ -18,7 +18,7 @@ COMMANDS = {"call_sites": ("call_sites.sh", "cost.line_times", "main"),
             "report": ("report.sh", "report.report", "main"),
             "report_text": ("report_text.sh", "report.report", "text_main"),
             "suite": ("run_suite.sh", "suite.benchmark_suite", "main"),
-            "summarize": ("summarize.sh", "result.summary_table", "main"),
+            "summarize": ("summarize.sh", "result.summarize", "main"),
             "tune": ("tune.sh", "tune.tune", "main")}
 
 

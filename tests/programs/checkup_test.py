@@ -19,11 +19,13 @@ import launchers
 from case import Case, each
 from mpi_run import call, read, read_tsv
 from processes import wait_for
+from schemas import violations
 
 from commcost.checkup.checks import members
 from commcost.checkup.transports import SHARED_MEMORY
 from commcost.suite.launch_processes import session_of
 
+SCHEMA = json.loads(read(os.path.join(Case.source, "docs", "checkup.schema.json")))
 CHECKUP = os.path.join(Case.source, "run_scripts", "checkup.sh")
 FACTS_ONLY = "--seconds=0"  # no time for experiments
 CONTAINER = ["bwrap", "--dev-bind", "/", "/", "--unshare-pid", "--proc", "/proc"]
@@ -63,7 +65,7 @@ def group_with_quota(quota_us):
 class CheckupCase(Case):
     def checkup(self, *options, before=(), ranks=2, environment=None):
         """Runs the check-up. Returns its exit status and {check: (status, found, remedy, tried)} of its findings."""
-        words = [*before, "sh", CHECKUP, f"--build={self.build}", f"--ranks={ranks}", "--json",
+        words = [*before, "sh", CHECKUP, f"--build={self.build}", f"--ranks={ranks}", "--format=json",
                  f"--output={self.folder}/checkup.tsv", *options]
         if not any(option.startswith("--launcher") for option in options):
             words.append("--launcher=" + self.launcher.command[0])
@@ -73,6 +75,9 @@ class CheckupCase(Case):
                               env={**os.environ, **(environment or {})}, universal_newlines=True, check=False)
         self.assertEqual("", done.stderr)
         self.findings, found = {}, json.loads(done.stdout)
+        self.assertEqual([], list(violations(found, SCHEMA, SCHEMA, "")))
+        for row, finding in zip(read(self.folder / "checkup.tsv").splitlines()[1:], found["findings"]):
+            self.assertEqual(row.split("\t"), ["NA" if cell is None else str(cell) for cell in finding.values()][:9])
         self.measured = {name: one["value"] for name, one in found["measured"].items()}
         self.transports = found["transports"]
         self.unknown = [finding["found"] for finding in found["findings"] if finding["status"] == "unknown"]

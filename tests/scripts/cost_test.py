@@ -606,7 +606,7 @@ Caveats
 -------
 - the processor differs: A <fast> & "big" one in the results, Another one in the report
 
-cost.sh --format=tsv prints calls and savings as a table, --json all of this.
+cost.sh --format=tsv prints calls and savings as a table, --format=json all of this.
 """
 
 
@@ -750,8 +750,8 @@ class LinesAndPeers(CostCase):
             self.assertNotIn(heading, text)
 
     def test_json(self):
-        for command_name, words, name in (("cost", ["--json", self.made.report, self.made.results], "cost"),
-                                          ("report", ["--json", self.made.report], "report")):
+        for command_name, words, name in (("cost", ["--format=json", self.made.report, self.made.results], "cost"),
+                                          ("report", ["--format=json", self.made.report], "report")):
             done = command(command_name, *words)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
             with open(os.path.join(DOCS, name + ".schema.json"), encoding="utf-8") as stream:

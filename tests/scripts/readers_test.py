@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Results in the programs that people read them with: pandas, R, LibreOffice, and pictures by gnuplot."""
 
+import json
 import os
 
 from case import Case, call, each
 from commcost.words import parsed_number
 from made_results import SCRIPTS
 from mpi_run import run
-from readers import cells_in_libreoffice, in_pandas_and_r, pivot_in_libreoffice
+from readers import PYTHON, cells_in_libreoffice, in_pandas_and_r, pivot_in_libreoffice
 
 from foreign_test import LATENCY
+from formats_test import FormatsCase, gauges_in
 from summarize_test import Summary, text_of
 
 
@@ -98,3 +100,44 @@ class Readers(Case):
         page = (self.folder / "page.html").read_text()
         assert "<svg" in page
         assert "compare it with itself only" in page
+
+
+class Formats(FormatsCase):
+    """The formats for other programs, in Debian's readers of them."""
+
+    def in_debian(self, text, *lines):
+        """Returns the output of Python on the text of a format, as `text`."""
+        path = self.folder / "text"
+        path.write_text(text, encoding="utf-8")
+        done = call([PYTHON, "-c", "\n".join(["import json, sys", "text = open(sys.argv[1], encoding='utf-8').read()",
+                                              *lines]), str(path)])
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    @each("name, text", [("summary", FormatsCase.summary), ("compare", FormatsCase.compared)])
+    def test_json(self, name, text):
+        """By the schema in its whole language, which `violations` knows in part, and in jq."""
+        schema = os.path.join(self.source, "docs", name + ".schema.json")
+        assert self.in_debian(text(self, "json"), "import jsonschema", f"schema = json.load(open('{schema}'))",
+                              "jsonschema.Draft7Validator.check_schema(schema)",
+                              "jsonschema.Draft7Validator(schema).validate(json.loads(text))", "print('valid')") == "valid"
+        done = call(["jq", "-r", '[.rows[] | select(.keys.size == 64 and .quantity == "time_us")][0] | .new // .median',
+                     str(self.folder / "text")])
+        assert done.stdout == "5.0275\n", done.stderr
+
+    def test_junit(self):
+        assert self.in_debian(self.compared("junit"), "import junitparser",
+                              "suite, = junitparser.JUnitXml.fromstring(text.encode())",
+                              "print(suite.tests, suite.failures, suite.errors, suite.skipped, len(list(suite)))",
+                              "print([test.result[0].message for test in suite if test.result][0])") == (
+            "26 6 0 11 26\nslower: 5.03 us instead of 2.51, change +100.0 % (99.4 to 100.6)")
+
+    def test_prometheus(self):
+        text = self.summary("prometheus")
+        found = json.loads(self.in_debian(
+            text, "from prometheus_client.parser import text_string_to_metric_families as families",
+            "print(json.dumps([(each.name, each.type, len(each.samples), sum(one.value for one in each.samples))",
+            "                  for each in families(text)]))"))
+        assert [kind for _, kind, _, _ in found] == len(found) * ["gauge"]
+        assert sum(count for _, _, count, _ in found) == len(gauges_in(text))
+        assert [total for name, _, _, total in found if name == "commcost_failed"] == [1]

@@ -35,7 +35,8 @@ def parser():
         help="time after which a launch counts as a hang; default: 60")
     add("--build", metavar="FOLDER", type=launch_options.existing_folder, help="folder of the build; default: build")
     add("--output", metavar="FILE", help="file for the findings; default: checkup.tsv")
-    add("--json", action="store_true", help="print findings as JSON")
+    add("--format", choices=("text", "json"), metavar="text|json", default="text",
+        help="what to print; the file is always a table (default: text)")
     return made
 
 
@@ -85,8 +86,8 @@ def check_up(options, jobs, output):
                                               *result_lines.lines_of(sure, {})])
     lines.sort(key=lambda line: next((at for at, (name, _) in enumerate(CHECKS) if name == line.check), 99))
     write_to(output, checkup_output.table_of(judged, lines))
-    if options.json:
-        print(checkup_output.json_of(judged, lines))
+    if options.format == "json":
+        print(checkup_output.json_of(judged, lines), end="")
     else:
         print(checkup_output.title(judged, time.monotonic() - begin_s) + "\n")
         checkup_output.print_lines(lines)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The check-up's output: a table for people, a file, JSON."""
 
-import json
 import re
 
 from commcost.checkup import checks
 from commcost.checkup.findings import OK, PROBLEM, UNKNOWN, WARNING
 from commcost.command import plain
+from commcost.result import json_text
 from commcost.words import counted
 
 REMEDY_WIDTH = 27  # of output
@@ -46,21 +46,26 @@ def closing(lines, output):
                      for count, status in counts if count) + f".   Findings: {output}"
 
 
+def cells_of(job, line):
+    """Returns the cells of a printable Line by column. Costs are numbers or None."""
+    ratios = (line.gain.ratio, line.gain.low, line.gain.high) if line.gain else ()
+    costs = [round(100 * (ratio - 1), 1) for ratio in ratios] or [None] * 3
+    expected = checks.ALL_WELL.get(line.check, "NA").format(ranks=job.asked_ranks)
+    return dict(zip(COLUMNS, (line.check, line.scope, line.status, line.found, expected, *costs, line.remedy or "NA")))
+
+
 def table_of(job, lines):
-    rows = ["\t".join(COLUMNS)]
-    for line in map(printable, lines):
-        cost = [f"{100 * (ratio - 1):.1f}" for ratio in (line.gain.ratio, line.gain.low, line.gain.high)] \
-            if line.gain else ["NA"] * 3
-        expected = checks.ALL_WELL.get(line.check, "NA").format(ranks=job.asked_ranks)
-        rows.append("\t".join([line.check, line.scope, line.status, line.found, expected, *cost, line.remedy or "NA"]))
-    return "\n".join(rows) + "\n"
+    rows = [COLUMNS, *(["NA" if cell is None else str(cell) for cell in cells_of(job, line).values()]
+                       for line in map(printable, lines))]
+    return "".join("\t".join(row) + "\n" for row in rows)
 
 
 def json_of(job, lines):
-    measured = {fact: {"value": value.value, "lo": value.low, "hi": value.high, "unit": unit}
-                for fact, (value, unit) in job.facts.measured.items()}
-    names = job.transports.names
-    return json.dumps({"ranks": len(job.facts.ranks), "measured": measured, "transports": names, "findings": [
-        {"check": line.check, "scope": line.scope, "status": line.status, "found": line.found, "remedy": line.remedy,
-         "tried": line.tried, "gain": line.gain._asdict() if line.gain else None}
-        for line in lines]}, indent=2, ensure_ascii=False)
+    """Returns the findings as JSON, by docs/checkup.schema.json."""
+    return json_text.text_of("checkup.schema.json", {
+        "ranks": len(job.facts.ranks), "transports": job.transports.names,
+        "measured": {fact: {"value": value.value, "lo": value.low, "hi": value.high, "unit": unit}
+                     for fact, (value, unit) in job.facts.measured.items()},
+        "findings": [{**{name: None if cell == "NA" else cell for name, cell in cells_of(job, line).items()},
+                      "tried": line.tried, "gain": line.gain and line.gain._asdict()}
+                     for line in map(printable, lines)]})

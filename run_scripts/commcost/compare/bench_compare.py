@@ -3,7 +3,8 @@
 
 from commcost import command
 from commcost.command import UsageError
-from commcost.compare.change_table import PROGRAM, text_of
+from commcost.compare import change_formats, change_table
+from commcost.compare.change_table import PROGRAM
 from commcost.compare.row_changes import BASE, FAILED, NEW, SIDES, SLOWER, VERDICTS, Limits, compare_sides
 from commcost.result import rank_test
 from commcost.suite.launch_options import list_of
@@ -28,9 +29,9 @@ def launches_hint(changes, limits):
     return f"{len(hopeless)} of {counted(len(tested), 'row')} have too few launches to show a change: {remedy}"
 
 
-def status_of(changes, limits, fail_on):
+def status_of(changes, limits, failing):
     verdicts = {change.verdict for change in changes}
-    if verdicts & {SLOWER, FAILED, *fail_on}:
+    if verdicts & failing:
         return command.EXIT_FAILED
     tested, hopeless = tested_of(changes, limits)
     return EXIT_TOO_FEW if UNSURE in verdicts and len(hopeless) == len(tested) else command.EXIT_DONE
@@ -61,8 +62,9 @@ enough launches to be called slower.""")
     names = {verdict.replace(" ", "-"): verdict for verdict in VERDICTS}
     made.add_argument("--fail-on", metavar="LIST", default=[], type=list_of(names.get, f"use some of {listed(names)}"),
                       help="exit with 1 for these verdicts, too: missing,not-clear")
-    made.add_argument("--format", choices=("tsv", "table"), metavar="tsv|table", default="tsv",
-                      help="all columns, or an aligned table of the main ones (default: tsv)")
+    formats = (*change_table.FORMATS, *change_formats.FORMATS)
+    made.add_argument("--format", choices=formats, metavar="|".join(formats), default="tsv",
+                      help="all columns, a table of the main ones, or a format for CI (default: tsv)")
     made.add_argument("--output", metavar="FILE", help="write to FILE instead of stdout")
     made.add_argument("-v", "--verbose", action="store_true", help="list all differences between the sides")
     made.add_argument("--no-header", action="store_true", help="print rows only, notes and warnings on stderr")
@@ -90,12 +92,23 @@ def main(words):
     parts = [word.split("=", 1) if word.startswith(("--base=", "--new=")) else [word] for word in words]
     options = parser().parse_with_paths(sum(parts, []))
     options.sides = sides_of(options)
+    is_table = options.format in change_table.FORMATS
+    if options.no_header and not is_table:
+        raise UsageError(f"--no-header: --format={options.format} has no header: use --format=tsv")
     limits = Limits(options.alpha / 100, options.threshold, options.confidence / 100)
     comparison = compare_sides(options.sides, limits, options.force, ": use --force to compare")
-    hint, status = launches_hint(comparison.changes, limits), status_of(comparison.changes, limits, options.fail_on)
+    failing = {SLOWER, FAILED, *options.fail_on}
+    hint, status = launches_hint(comparison.changes, limits), status_of(comparison.changes, limits, failing)
     comparison.remarks.extend([("note", hint)] if hint else [])
-    command.write_to(options.output, text_of(options, words, comparison, status))
-    if hint and not options.no_header:  # then notes are on stderr
+    if is_table:
+        text = change_table.text_of(options, words, comparison, status)
+    else:
+        text = change_formats.text_of(options, comparison, failing, status)
+    command.write_to(options.output, text)
+    if options.format in change_formats.WITHOUT_REMARKS:
+        for kind, remark in [*comparison.remarks, ("summary", change_table.summary_text(comparison.changes))]:
+            command.complain(PROGRAM, f"{kind}: {remark}")
+    elif hint and not options.no_header:  # then notes are on stderr
         command.complain(PROGRAM, hint)
     unsure = sum(change.verdict == UNSURE for change in comparison.changes)
     if unsure and status == command.EXIT_DONE:

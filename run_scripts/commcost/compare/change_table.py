@@ -9,6 +9,7 @@ from commcost.result.result_writer import Output
 from commcost.words import decimals, grouped, short, six_digits
 
 PROGRAM = "bench_compare"
+FORMATS = ("tsv", "table")
 CHANGE_COLUMNS = ("base", "new", "change_pct", "change_lo_pct", "change_hi_pct", "p_value", "verdict", "better",
              "change_in", "p_uncorrected", "base_launches", "new_launches")
 
@@ -68,11 +69,15 @@ def launches_text(changes, side):
     return " to ".join(map(str, sorted({min(counts), max(counts)})))
 
 
-def summary_text(comparison):
+def counts_of(changes):
+    """Returns the number of rows of each verdict."""
+    return {verdict: sum(change.verdict == verdict for change in changes) for verdict in VERDICTS}
+
+
+def summary_text(changes):
     """Returns the number of rows of each verdict, and of launches."""
-    counts = {verdict: sum(change.verdict == verdict for change in comparison.changes) for verdict in VERDICTS}
-    parts = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
-    return f"{parts}; {' and '.join(launches_text(comparison.changes, side) for side in (BASE, NEW))} launches"
+    parts = ", ".join(f"{count} {verdict}" for verdict, count in counts_of(changes).items())
+    return f"{parts}; {' and '.join(launches_text(changes, side) for side in (BASE, NEW))} launches"
 
 
 def text_of(options, words, comparison, status):
@@ -90,5 +95,5 @@ def text_of(options, words, comparison, status):
             output.row(cells_of(change))
     for kind, text in comparison.remarks:
         output.remark(kind, text)
-    output.remark("summary", summary_text(comparison))
+    output.remark("summary", summary_text(comparison.changes))
     return output.text(status)

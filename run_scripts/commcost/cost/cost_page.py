@@ -57,7 +57,7 @@ def page_of(account, places):
     return Page(
         f"Communication cost of {cut(run.metadata.get('command', [''])[0] or 'a program', 74)}",
         [Text(f"{short(run.seconds)} s, {counted(run.ranks, 'rank')}{nodes}."), *sections],
-        "cost.sh --format=tsv prints calls and savings as a table, --json all of this.", first_listed=3)
+        "cost.sh --format=tsv prints calls and savings as a table, --format=json all of this.", first_listed=3)
 
 
 def text_of(account, places):

@@ -75,9 +75,8 @@ def main(words):
 time. REPORT is the monitor's report of the program (MPIRT_MONITOR=all,
 output=REPORT). RESULTS is a folder of benchmark results from the same machine
 (run_suite.sh). Times are seconds, means over the ranks that made such calls.""")
-    made.add_argument("--format", choices=("text", "tsv", "html"), default="text",
-                      help="text to read, a table or a page (default: text)")
-    made.add_argument("--json", action="store_true", help="print JSON (docs/cost.schema.json)")
+    made.add_argument("--format", choices=("text", "tsv", "html", "json"), default="text",
+                      help="text to read, a table, a page or JSON (default: text)")
     made.add_argument("--output", metavar="FILE", help="write to FILE instead of stdout")
     made.add_argument("--min-saving", metavar="PERCENT", type=command.percent(0, 100), default=MIN_SAVING_PCT,
                       help=f"omit changes that save less of the run (default: {MIN_SAVING_PCT:g} %%)")
@@ -87,7 +86,7 @@ output=REPORT). RESULTS is a folder of benchmark results from the same machine
     report, results = options.paths
     account = Account(report, read_tables(PROGRAM, [results]), options.min_saving, options.what_if)
     places = TimePlaces(account)
-    if options.json:
+    if options.format == "json":
         text = cost_json.text_of(account, places)
     elif options.format == "tsv":
         text = table_of(account, words)

@@ -36,12 +36,12 @@ each subject a picture, a table of answers and all rows, then warnings and the
 machine. With a base, pictures and tables show both, and changes come first. The
 page is one file that needs no script and no network.""")
     made.add_argument("--output", metavar="FILE", help="default: RESULTS/report.html, or beside the file")
-    made.add_argument("--json", action="store_true",
-                      help="instead print one file as JSON (docs/report.schema.json)")
+    made.add_argument("--format", choices=("html", "json"), metavar="html|json", default="html",
+                      help="json prints one file as JSON (default: html)")
     options = made.parse_with_base(words)
-    if options.json:
+    if options.format == "json":
         if len(options.paths) > 1 or os.path.isdir(options.paths[0]):
-            raise command.UsageError("--json needs one file")
+            raise command.UsageError("--format=json needs one file")
         command.write_to(options.output, json_text.report_of(options.paths[0]))
         return command.EXIT_DONE
     tables = read_tables(program, options.paths)

@@ -14,7 +14,9 @@
     result_metadata   metadata that may differ between results
     rank_test         statistics over launches
     intervals         numbers with an interval
-    summary_table     summarize.sh: summary.tsv, one row per quantity
+    summary_table     summary.tsv, one row per quantity
+    summarize         summarize.sh: the summary in several formats
+    metric_formats    values for services that record them over time
     result_writer     writes tables as the benchmarks do
     rank_hosts        the ranks of each host
 """

@@ -4,13 +4,19 @@
 import json
 
 from commcost import __version__
+from commcost.command import plain
 from commcost.result.result_reader import Result
 from commcost.words import parsed_number
 
 
 def text_of(schema, content):
     """Returns the text of an object, with the name of its schema (a file in docs/)."""
-    return json.dumps({"schema": schema, "version": __version__, **content}, indent=1, ensure_ascii=False) + "\n"
+    return as_json({"schema": schema, "version": __version__, **content})
+
+
+def as_json(content):
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def cell_of(cell):
@@ -18,7 +24,7 @@ def cell_of(cell):
         return None
     value = parsed_number(cell)
     if value is None or value != value or value in (float("inf"), float("-inf")):
-        return cell
+        return plain(cell)
     return int(cell) if cell.lstrip("-").isdigit() else value
 
 

@@ -9,8 +9,6 @@ import os
 import re
 import typing
 
-from commcost import command
-from commcost.command import complain
 from commcost.result import rank_test
 from commcost.result.benchmarks import unit_of
 from commcost.result.intervals import CONFIDENCE
@@ -19,7 +17,6 @@ from commcost.result.result_files import labels_of
 from commcost.result.result_reader import Result, ResultError, cell_text
 from commcost.words import parsed_number, six_digits
 
-PROGRAM = "summarize.sh"
 MIXTURES_MAX = 5
 FOLDER = "results"  # name of this column
 OF_A_QUANTITY = ("quantity", "unit", "median", "lo", "hi", "min", "max")
@@ -78,7 +75,7 @@ def columns_before(lines):
     return own + key_columns((line.series.schema for line in lines), (*own, *OF_A_QUANTITY, *OF_A_ROW))
 
 
-def text_of(columns, rows, decimal="."):
+def text_of(lines, decimal=".", is_wide=False):
     """Returns the table as text. `decimal` is the decimal sign."""
     def cell(value):
         text = "NA" if value is None else six_digits(value) if isinstance(value, float) else cell_text(str(value))
@@ -86,12 +83,13 @@ def text_of(columns, rows, decimal="."):
             return text.replace(".", decimal)
         # Spreadsheets take 2-3, 1/2 and 1,4 for dates or numbers unless quoted.
         return f'"{text}"' if re.fullmatch("[0-9][-0-9,.:/]*", text) else text
+    columns, rows = (wide_table_of if is_wide else table_of)(lines)
     cells = [columns, *([row.get(column, "") for column in columns] for row in rows)]
     return "".join("\t".join(map(cell, line)) + "\n" for line in cells)
 
 
-def summarize(paths, decimal=".", is_wide=False, opened=Result):
-    """Returns the summary of results and folders as text, and remarks. ResultError if any isn't a result."""
+def read_lines(paths, opened=Result):
+    """Returns the Lines of results and folders, and remarks. ResultError if any isn't a result."""
     paths = list(dict.fromkeys(paths))
     are_apart = len(paths) > 1 and any(map(os.path.isdir, paths))
     lines, notes, warnings = [], [], []
@@ -108,23 +106,10 @@ def summarize(paths, decimal=".", is_wide=False, opened=Result):
     if few:
         remarks.append(f"note: {few} of {len(lines)} quantities have no interval (fewer than 6 launches): "
                        "use run_suite.sh --runs=6")
-    return text_of(*(wide_table_of if is_wide else table_of)(lines), decimal), remarks
+    return lines, remarks
 
 
-def main(words):
-    made = command.Parser(
-        PROGRAM, f"{PROGRAM} [OPTION]... RESULTS...",
-        """Prints one table of all launches of all benchmarks, for spreadsheets: a column for
-each key, and a row for each quantity with the median over launches, its 95 %
-interval (NA with fewer than six launches), minimum and maximum. RESULTS are
-folders of results (run_suite.sh) or single files. A column
-`results` separates several folders. Several files are launches of one result.""")
-    made.add_argument("--output", metavar="FILE", help="write to FILE instead of stdout")
-    made.add_argument("--decimal", choices=(".", ","), default=".", help="decimal sign (default: .)")
-    made.add_argument("--wide", action="store_true", help="one row for all quantities, a column of medians each")
-    options = made.parse_with_results(words, math.inf)
-    text, remarks = summarize(options.paths, options.decimal, options.wide)
-    command.write_to(options.output, text)
-    for remark in remarks:
-        complain(PROGRAM, remark)
-    return command.EXIT_DONE
+def summarize(paths, decimal=".", is_wide=False, opened=Result):
+    """Returns the summary as a table, and remarks, from read_lines."""
+    lines, remarks = read_lines(paths, opened)
+    return text_of(lines, decimal, is_wide), remarks
