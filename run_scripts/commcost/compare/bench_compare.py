@@ -64,7 +64,7 @@ enough launches to be called slower.""")
                       help="exit with 1 for these verdicts, too: missing,not-clear")
     formats = (*change_table.FORMATS, *change_formats.FORMATS)
     made.add_argument("--format", choices=formats, metavar="|".join(formats), default="tsv",
-                      help="all columns, a table of the main ones, or a format for CI (default: tsv)")
+                      help="all columns, the main ones, or a format for CI (default: tsv)")
     made.add_argument("--output", metavar="FILE", help="write to FILE instead of stdout")
     made.add_argument("-v", "--verbose", action="store_true", help="list all differences between the sides")
     made.add_argument("--no-header", action="store_true", help="print rows only, notes and warnings on stderr")
