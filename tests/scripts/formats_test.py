@@ -29,7 +29,7 @@ def launch(side, number_of_run):
     rows = [row for row in rows if row[1] != (32768 if side == "base" else 4096)]
     if side == "new":
         rows[2][-1] = "FAIL"
-    return text_of(rows, COLUMNS)
+    return f"# mpi_library: {side}'s\n" + text_of(rows, COLUMNS)
 
 
 def schema_of(name):
@@ -102,7 +102,8 @@ class Formats(FormatsCase):
         self.assert_valid(comparison, "compare.schema.json")
         assert comparison["exit"] == 1 and comparison["base"] == ["base"]
         assert comparison["summary"]["failed"] == 5 and comparison["summary"]["slower"] == 1
-        assert [remark["kind"] for remark in comparison["remarks"]] == []
+        assert comparison["remarks"] == [] and comparison["differences"] == [
+            {"group": "library", "name": "mpi_library", "base": "base's", "new": "new's", "benchmarks": ""}]
         for rows, lines in ((content["rows"], table), (comparison["rows"], read_tsv(self.compared("tsv")))):
             assert len(rows) == len(lines)
             for row, line in zip(rows, lines):

@@ -106,7 +106,7 @@ def main(words):
         text = change_formats.text_of(options, comparison, failing, status)
     command.write_to(options.output, text)
     if options.format in change_formats.WITHOUT_REMARKS:
-        for kind, remark in [*comparison.remarks, ("summary", change_table.summary_text(comparison.changes))]:
+        for kind, remark in change_table.remarks_on(comparison, options.verbose):
             command.complain(PROGRAM, f"{kind}: {remark}")
     elif hint and not options.no_header:  # then notes are on stderr
         command.complain(PROGRAM, hint)

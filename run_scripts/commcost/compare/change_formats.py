@@ -38,6 +38,8 @@ def json_of(options, comparison, status):
         "base": options.sides[BASE], "new": options.sides[NEW], "alpha_pct": options.alpha,
         "threshold_pct": options.threshold, "confidence_pct": options.confidence,
         "rows": list(map(row_of, comparison.changes)), "summary": counts_of(comparison.changes),
+        "differences": [{name: getattr(one, name) for name in ("group", "name", "base", "new", "benchmarks")}
+                        for one in comparison.differences],
         "remarks": [{"kind": kind, "text": text} for kind, text in comparison.remarks], "exit": status})
 
 

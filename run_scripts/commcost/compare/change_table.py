@@ -80,6 +80,12 @@ def summary_text(changes):
     return f"{parts}; {' and '.join(launches_text(changes, side) for side in (BASE, NEW))} launches"
 
 
+def remarks_on(comparison, is_verbose):
+    """Returns all remarks, as pairs of a kind and a text."""
+    return [*(("differs", text) for text in remarks_of(comparison.differences, is_verbose)), *comparison.remarks,
+            ("summary", summary_text(comparison.changes))]
+
+
 def text_of(options, words, comparison, status):
     output = Output(PROGRAM, options.no_header)
     metadata = [(SIDES[side], path) for side in (BASE, NEW) for path in options.sides[side]]
