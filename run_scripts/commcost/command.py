@@ -27,12 +27,12 @@ class Failure(Exception):
 
 
 def plain(text):
-    """Returns the text as one line for a terminal: spaces replace control characters and those that reorder text,
-    question marks replace bytes that aren't UTF-8."""
+    """Returns the text as one line for a terminal: spaces replace control characters, those that reorder text and
+    those that XML forbids, question marks replace bytes that aren't UTF-8."""
     if text.isprintable() and "\ufffd" not in text:
         return text
     text = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    return re.sub(f"[{CONTROLS}\u200e\u200f\u2028-\u202e\u2066-\u2069]", " ", text).replace("\ufffd", "?")
+    return re.sub(f"[{CONTROLS}\u200e\u200f\u2028-\u202e\u2066-\u2069\ufffe\uffff]", " ", text).replace("\ufffd", "?")
 
 
 def complain(program, text):

@@ -17,7 +17,7 @@ COLUMNS = "name=key size=key time_us=less added_ns=less rate_per_s=more out_mbs=
 QUANTITIES = {"time_us": ("us", "time", "_seconds", 1e-6), "added_ns": ("ns", "added", "_seconds", 1e-9),
               "rate_per_s": ("1/s", "rate", "_per_second", 1), "out_mbs": ("MB/s", "out", "_bytes_per_second", 2 ** 20),
               "free_pct": ("%", "free", "_ratio", 0.01)}
-ODD = 'a "b" \\n <&> Größe \x7f'  # a key with all that formats escape
+ODD = 'a "b" \\n <&> Größe \uffff'  # a key with all that formats escape
 VERDICTS = {64: "slower", 512: "failed", 4096: "missing", 32768: "added", 8: "same", "NA": "not clear"}
 
 
@@ -48,7 +48,7 @@ def equal(cell, value):
 def name_of(row, *before):
     """The name of a row of the summary or comparison."""
     keys = ", ".join(f"{key} {row[key]}" for key in ("name", "size") if row[key] not in ("", "NA"))
-    return f"{' '.join(before)}: {keys}".replace("\x7f", " ")
+    return f"{' '.join(before)}: {keys}".strip()
 
 
 def gauges_in(text):
@@ -175,7 +175,7 @@ class Formats(FormatsCase):
         assert path.stat().st_ino != old and os.listdir(str(path.parent)) == ["commcost.prom"]
         found, expected = gauges_in(read(path)), {}
         for line in read_tsv(self.summary("tsv")):
-            name = line["name"].replace("\x7f", " ").replace("\\", "\\\\").replace('"', '\\"')
+            name = line["name"].replace("\\", "\\\\").replace('"', '\\"')
             labels = f'benchmark="bench",name="{name}"' + (f',size="{line["size"]}"' if line["size"] != "NA" else "")
             _, stem, end, size = QUANTITIES[line["quantity"]]
             for column, part in (("median", ""), ("lo", "_lo"), ("hi", "_hi")):
