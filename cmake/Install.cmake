@@ -5,12 +5,12 @@
 #   bin/                              what users start: commcost-run-suite and the like
 #   share/commcost/run_scripts/       the scripts behind these
 #   lib/libmpirtmon.so, include/mpirtmon.h
-#   share/man/man1, share/doc/commcost
+#   share/man/man1, share/doc/commcost, share/bash-completion/completions
 #
 # Nothing of it knows the prefix: a tree may be moved as a whole.
 include(GNUInstallDirs)
 
-set(COMMCOST_PROGRAM_DIR "${CMAKE_INSTALL_LIBEXECDIR}/commcost")
+set(COMMCOST_PROGRAM_DIR "${CMAKE_INSTALL_LIBEXECDIR}/commcost" CACHE STRING "Folder of the programs below the prefix")
 set(COMMCOST_SHARE_DIR "${CMAKE_INSTALL_DATADIR}/commcost")
 
 find_program(HELP2MAN help2man)
@@ -31,7 +31,7 @@ function(commcost_man_page name program included)
   endif()
   set(_page "${PROJECT_BINARY_DIR}/man/${name}.1")
   add_custom_command(OUTPUT "${_page}"
-    COMMAND sh "${PROJECT_SOURCE_DIR}/cmake/man_page.sh" "${HELP2MAN}" "${included}"
+    COMMAND sh "${PROJECT_SOURCE_DIR}/cmake/man_page.sh" "${HELP2MAN}" "${PROJECT_VERSION}" "${included}"
             "${program}" "${_page}"
     DEPENDS "${program}" "${PROJECT_SOURCE_DIR}/cmake/man_page.sh" "${included}" VERBATIM)
   add_custom_target(${name}_man ALL DEPENDS "${_page}")
@@ -57,7 +57,23 @@ function(commcost_install_programs folder)
     set_target_properties(${program} PROPERTIES INSTALL_RPATH "$ORIGIN/${_to_libraries}")
     install(TARGETS ${program} RUNTIME DESTINATION "${COMMCOST_PROGRAM_DIR}/${folder}")
     commcost_man_page(${program} $<TARGET_FILE:${program}> "${PROJECT_SOURCE_DIR}/cmake/man_benchmark.txt")
+    set_property(GLOBAL APPEND PROPERTY COMMCOST_COMMANDS ${program}=$<TARGET_FILE:${program}>)
   endforeach()
+endfunction()
+
+# commcost_install_completion(): bash's completion of options of all programs and commands, from their --help.
+function(commcost_install_completion)
+  if(CMAKE_CROSSCOMPILING)
+    return()
+  endif()
+  get_property(_programs GLOBAL PROPERTY COMMCOST_PROGRAMS)
+  get_property(_commands GLOBAL PROPERTY COMMCOST_COMMANDS)
+  set(_folder "${PROJECT_BINARY_DIR}/completions")
+  set(_script "${PROJECT_SOURCE_DIR}/cmake/completion.sh")
+  add_custom_command(OUTPUT "${_folder}/commcost" COMMAND sh "${_script}" "${_folder}" ${_commands}
+    DEPENDS "${_script}" ${_programs} VERBATIM)
+  add_custom_target(completion ALL DEPENDS "${_folder}/commcost")
+  install(DIRECTORY "${_folder}/" DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
 endfunction()
 
 # commcost_install_scripts(NAME.sh...): what users start, commcost-NAME for run_scripts/NAME.sh, which finds the rest
@@ -76,10 +92,10 @@ function(commcost_install_scripts)
     endif()
     configure_file(cmake/command.sh.in "${PROJECT_BINARY_DIR}/bin/${_command}" @ONLY)
     install(PROGRAMS "${PROJECT_BINARY_DIR}/bin/${_command}" DESTINATION "${CMAKE_INSTALL_BINDIR}")
+    commcost_man_page(${_command} "${PROJECT_SOURCE_DIR}/run_scripts/${_script}"
+      "${PROJECT_SOURCE_DIR}/cmake/man_script.txt")
+    set_property(GLOBAL APPEND PROPERTY COMMCOST_COMMANDS "${_command}=${PROJECT_SOURCE_DIR}/run_scripts/${_script}")
   endforeach()
-  commcost_man_page(bench_compare "${PROJECT_SOURCE_DIR}/run_scripts/bench_compare"
-    "${PROJECT_SOURCE_DIR}/cmake/man_compare.txt")
-  commcost_man_page(commcost-tune "${PROJECT_SOURCE_DIR}/run_scripts/tune.sh" "${PROJECT_SOURCE_DIR}/cmake/man_tune.txt")
   # What the scripts ask a build folder for.
   file(WRITE "${PROJECT_BINARY_DIR}/installed/CMakeCache.txt"
     "# What the scripts of commcost ask a build folder for.\n"

@@ -5,11 +5,13 @@
 #
 # usage: sweep.sh [--ranks=2,4] [--env=NAME=VALUE,VALUE]... [--sizes=8:1M] [--output=FILE] PROGRAM [OPTION]...
 #   for example: sweep.sh --ranks=2,4 --env=UCX_TLS=sm,tcp build/collective/collective --operations=bcast
-#   --ranks   numbers of ranks (default: 2), in column job_ranks
-#   --env     values of a variable, without blanks and commas, in a column of its name; may be repeated
-#   --sizes   option of the program, which measures all sizes in one launch
-#   --output  file of the table (default: stdout)
-#   Further options are the program's. Exit status 1: a launch failed, and its rows may be missing.
+#
+#   --ranks=LIST         numbers of ranks (default: 2), in column job_ranks
+#   --env=NAME=VALUES    values of a variable, without blanks and commas, in a column of its name; may be repeated
+#   --sizes=LIST         option of the program, which measures all sizes in one launch
+#   --output=FILE        file of the table (default: stdout)
+#
+# Further options are the program's. Exit status 1: a launch failed, and its rows may be missing.
 #
 # Environment:
 #   LAUNCH   words that start the ranks, such as 'srun -n {ranks}' (default: srun under Slurm, else the build's mpirun)

@@ -52,13 +52,24 @@ suite() {
     commcost-report-text first | grep -q 'Halo exchange' || fail "the report has no halo"
     if [ -n "$(command -v help2man)" ]; then
         expect_file "$work/moved/share/man/man1/halo.1" "$work/moved/share/man/man1/bench_compare.1" \
-            "$work/moved/share/man/man1/commcost-tune.1"
+            "$work/moved/share/man/man1/commcost-sweep.1"
         grep -q 'halo \\- Measures a 3D halo exchange' "$work/moved/share/man/man1/halo.1" || fail "halo.1 has no name"
     fi
+    expect_file "$work/moved/share/bash-completion/completions/halo"
     commcost-tune --help | grep -q '^Usage: tune.sh' || fail "commcost-tune"
     commcost-checkup --ranks=2 --seconds=0 | grep -q '^  ok  *Start' || fail "commcost-checkup"
     library=$(find "$work/moved" -name libmpirtmon.so)
     expect_file "$library" "$work/moved/include/mpirtmon.h"
+    if [ -n "$(command -v pkg-config)" ]; then
+        PKG_CONFIG_PATH=$(dirname "$library")/pkgconfig
+        export PKG_CONFIG_PATH
+        [ "$(readlink -f "$(pkg-config --variable=libdir mpirtmon)/libmpirtmon.so")" = "$(readlink -f "$library")" ] ||
+            fail "libdir of mpirtmon.pc"
+        printf '#include <mpirtmon.h>\nint main(void) { return MPIX_End_monitor(NULL, NULL); }\n' >program.c
+        # shellcheck disable=SC2046 # lists of words
+        "$(sed -n 's/^MPI_C_COMPILER:[A-Z]*=//p' "$build/CMakeCache.txt")" $(pkg-config --cflags mpirtmon) program.c \
+            $(pkg-config --libs mpirtmon) || fail "mpirtmon.pc"
+    fi
     pages=$work/moved/share/doc/commcost
     expect_file "$pages/LICENSE" "$pages/README.md" "$pages/halo/README.md" "$pages/docs/output.md" "$pages/docs/halo.svg"
     # Nothing of it leads back.
