@@ -25,7 +25,9 @@ def shell_command(*words):
 
 def script(name):
     """Returns the word that starts a script of run_scripts. If installed, it is a command (Install.cmake)."""
-    return os.path.join(SCRIPTS, name) if IS_TREE else f"commcost-{name[:-len('.sh')].replace('_', '-')}"
+    if IS_TREE:
+        return os.path.join(SCRIPTS, name)
+    return f"commcost-{name[:-len('.sh')].replace('_', '-')}" if name.endswith(".sh") else name
 
 
 def short_path(path):

@@ -3,7 +3,7 @@
 
 from commcost import command
 from commcost.command import UsageError
-from commcost.compare import change_formats, change_table
+from commcost.compare import change_formats, change_table, find_why
 from commcost.compare.change_table import PROGRAM
 from commcost.compare.row_changes import BASE, FAILED, NEW, SIDES, SLOWER, VERDICTS, Limits, compare_sides
 from commcost.result import rank_test
@@ -40,7 +40,8 @@ def status_of(changes, limits, failing):
 def parser():
     made = command.Parser(
         PROGRAM, f"{PROGRAM} [OPTION]... BASE NEW\n"
-        f"       {PROGRAM} [OPTION]... --base PATH... --new PATH...",
+        f"       {PROGRAM} [OPTION]... --base PATH... --new PATH...\n"
+        f"       {PROGRAM} --find-why [OPTION]... BASE NEW",
         """Compares two sets of launches of the same benchmarks, row by row: slower,
 faster, same, or not clear. A path is a result or a folder of results: files
 PROGRAM.tsv with all launches and a column `run`, or runs/N/PROGRAM.tsv.
@@ -65,6 +66,8 @@ enough launches to be called slower.""")
     formats = (*change_table.FORMATS, *change_formats.FORMATS)
     made.add_argument("--format", choices=formats, metavar="|".join(formats), default="tsv",
                       help="all columns, the main ones, or a format for CI (default: tsv)")
+    made.add_argument("--find-why", action="store_true", help="find the reason of changes by launches: see "
+                      "--find-why --help")
     made.add_argument("--output", metavar="FILE", help="write to FILE instead of stdout")
     made.add_argument("-v", "--verbose", action="store_true", help="list all differences between the sides")
     made.add_argument("--no-header", action="store_true", help="print rows only, notes and warnings on stderr")
@@ -88,6 +91,8 @@ def sides_of(options):
 
 
 def main(words):
+    if "--find-why" in words:
+        return find_why.main(words)
     # --base=FIRST SECOND means --base FIRST SECOND.
     parts = [word.split("=", 1) if word.startswith(("--base=", "--new=")) else [word] for word in words]
     options = parser().parse_with_paths(sum(parts, []))

@@ -43,7 +43,8 @@ class Difference(typing.NamedTuple):
 
     def __str__(self):
         if self.base is None or self.new is None:
-            text = f"{self.name}={self.new} only in new" if self.base is None else f"{self.name}={self.base} only in base"
+            side, value = ("new", self.new) if self.base is None else ("base", self.base)
+            text = f"{self.name}={value} only in {side}"
         else:
             name = "" if self.name.endswith(self.group) else f"{self.name} is "
             text = f"{name}{self.base} in base, {self.new} in new"

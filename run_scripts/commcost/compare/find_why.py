@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""bench_compare --find-why: launches the program that changed most clearly, alternately with settings of both sides, to
+find the settings that cause the change (change_search).
+
+The search depends only on recorded launches, so an interrupted one starts over without repeating them.
+"""
+
+import math
+
+from commcost import command
+from commcost.command import say
+from commcost.compare import change_search, row_changes, why_launches
+from commcost.compare.side_differences import remarks_of
+from commcost.page import readable
+from commcost.suite import launch_options
+from commcost.words import bytes_text, counted, duration_text, listed, parsed_number
+
+PROGRAM = "bench_compare"
+EXPLAINED = 0.5   # share of a change from which causes explain it
+WHOLE = 0.8       # share below which a change has further reasons
+LIMITS = row_changes.Limits(0.01, 5.0, 0.95)
+
+
+def read_options(words):
+    made = command.Parser(f"{PROGRAM} --find-why", f"{PROGRAM} --find-why [OPTION]... BASE NEW", """\
+Finds out why results changed. Launches the program that changed most clearly,
+alternately with the variables and the binding of BASE and of NEW, halves the set
+of those that differ, and names the ones that cause the change.
+
+Exit status: 0 a cause was found; 1 none, or not decided; 2 wrong usage.""", allow_abbrev=False)
+    made.add_argument("base", metavar="BASE", help="results to compare with")
+    made.add_argument("new", metavar="NEW", help="results that changed")
+    made.add_argument("--find-why", action="store_true", help="given by the command")
+    add = made.add_argument_group("The search").add_argument
+    add("--time-limit", metavar="TIME", type=launch_options.limit, default=600,
+        help="time for all launches of this call: 90, 30m or 2h (default: 10m)")
+    add("--limit", metavar="TIME", type=launch_options.limit, default=120,
+        help="time after which a launch counts as a hang (default: 2m)")
+    add("--also", metavar="LIST", type=launch_options.list_of(lambda word: word or None, "use names of variables"),
+        default=[], help="try these variables although they name a file or may start a program")
+    launch_options.add_shared(made, "why_DATE_TIME", metavar="N", type=launch_options.count,
+                              help="ranks (default: those of the results)")
+    kept = ("build", "limit", "also", *launch_options.KEPT_PLACE)
+    options = launch_options.parsed(made, kept, words)
+    launch_options.fill_in(options, "why_")
+    return options
+
+
+def row_text(change, varying):
+    """Returns the name of a row: the keys that vary, and the quantity."""
+    parts = []
+    for key, value in zip(change.series.schema.keys, change.series.keys):
+        if key in ("operation", "collective"):
+            parts.append(f"MPI_{value.capitalize()}")
+        elif key in varying and value not in ("NA", "none"):
+            number = parsed_number(value) if key in ("size_bytes", "msgsize") else None
+            parts.append(f"{key} {value}" if number is None else bytes_text(number))
+    return ", ".join(dict.fromkeys([*(parts or [change.series.schema.benchmark]), change.series.quantity]))
+
+
+def change_text(change):
+    """Returns the size of a change, such as 2.1 × slower."""
+    if not why_launches.is_ratio(change):
+        return f"{abs(change.change_pct):.1f} points {'lower' if change.change_pct < 0 else 'higher'}"
+    factor = math.exp(abs(why_launches.recorded(change)))
+    return (f"{factor:.1f} ×" if factor >= 1.5 else f"{100 * (factor - 1):.0f} %") + f" {change.verdict}"
+
+
+def causes_text(shares, settings):
+    """Returns the causes of a change with their shares."""
+    names = {place: str(settings[place]) for place in sorted(shares.own, key=shares.own.get, reverse=True)
+             if shares.own[place] >= change_search.CAUSE}
+    whole = f"{100 * shares.together:.0f} % of the change"
+    if len(names) > 1 and shares.are_joint:
+        return f"{listed(names.values())}, only together ({whole})"
+    if len(names) > 1 and shares.are_alternatives:
+        return f"{' or '.join(names.values())}, each alone ({whole})"
+    parts = [f"{name} ({100 * shares.own[place]:.0f} %{' of the change' * (number == 0)})"
+             for number, (place, name) in enumerate(names.items())]
+    return listed(parts) if parts else f"{listed(map(str, settings))} ({whole})"
+
+
+class Why:
+    """The search, row by row, and its answer as lines."""
+
+    def __init__(self, launches):
+        self.launches, self.settings = launches, launches.settings.differing
+        self.lines, self.is_partial, self.found = [], False, False
+        self.search, self._causes = None, frozenset()
+        keys = [dict(zip(change.series.schema.keys, change.series.keys)) for change in launches.comparison.changes
+                if change.series.schema.benchmark == launches.benchmark]
+        self._varying = {name for name in keys[0] if len({of_row.get(name) for of_row in keys}) > 1}
+
+    def explain(self):
+        """Explains all rows. Raises why_launches.Left."""
+        left = list(self.launches.targets)
+        while left and not self.launches.failure:
+            left = self._explain_some(left)
+
+    def suspects(self):
+        """Returns the settings that a search that was left still suspects."""
+        parts = [self._causes, *(part for part, _ in self.search.open)]
+        return [str(self.settings[place]) for place in sorted(frozenset().union(*parts))]
+
+    def _explain_some(self, changes):
+        """Searches for the causes of the first row. Returns the rows that these causes don't explain."""
+        change, *others = changes
+        is_ratio, self._causes = why_launches.is_ratio(change), frozenset()
+        self.search = search = change_search.Search(
+            lambda chosen, run: self.launches.measure(change, chosen, run), len(self.settings),
+            why_launches.recorded(change), math.log if is_ratio else float)
+        name = f"{row_text(change, self._varying)}: {change_text(change)}"
+        is_reproduced = search.is_reproduced()
+        if is_reproduced is None:
+            self.lines.append(f"{name}. Launches fail: {self.launches.failure}")
+            return []
+        self._causes = search.causes() if is_reproduced else frozenset()
+        if is_reproduced and not self._causes:
+            self.lines.append(f"{name}. Not clear: no part of the variables that differ surely causes it")
+            return others
+        if not is_reproduced:
+            now = f"{math.exp(search.total):.2f} ×" if is_ratio else f"{search.total:+.1f} points"
+            self.lines.append(f"{name}, but not because of the variables that differ: {now} with those of new now")
+            self.is_partial = True
+            return others
+        combinations, rounds, is_proved = search.proof(self._causes)
+        if not is_proved:
+            self.lines.append(f"{name}. Not clear: perhaps because of {listed(self.suspects())}")
+            return others
+        self.found, unexplained = True, []
+        for one in changes:
+            values = {chosen: [self.launches.value(one, chosen, run) for run in rounds] for chosen in combinations}
+            if any(None in several for several in values.values()):
+                continue
+            unit = 100 if why_launches.is_ratio(one) else 1
+            shares = change_search.shares_of(values, math.log if unit == 100 else float, self._causes,
+                                             one.change_pct / unit, min(one.interval, key=abs) / unit)
+            if one is not change and shares.together < EXPLAINED:
+                unexplained.append(one)
+                continue
+            self.is_partial |= shares.together < WHOLE
+            self.lines.append(f"{row_text(one, self._varying)}: {change_text(one)} because of "
+                              f"{causes_text(shares, self.settings)}")
+        return unexplained
+
+
+def other_reasons(launches):
+    """Returns lines about differences that no launch can have, and variables that weren't tried."""
+    known = {*launches.settings.left_out, *(one.name for one in launches.settings.differing)}
+    lines = [f"- {text}" for text in remarks_of([
+        one for one in launches.comparison.differences if one.name not in known])]
+    lines += [f"- {name} was not tried, since it {reason}: use --also={name}"
+              for name, reason in launches.settings.left_out.items()]
+    return ["Look at:", *lines] if lines else [
+        "Nothing else in the metadata differs: measure both sides again, alternately."]
+
+
+def main(words):
+    options = read_options(words)
+    comparison = row_changes.compare_sides(([options.base], [options.new]), LIMITS,
+                                           hint=": use results of the same options, ranks and nodes")
+    launches = why_launches.Launches(options, comparison)
+    for text in remarks_of(comparison.differences):
+        say(f"Differs: {text}")
+    if not launches.settings.differing:
+        print("\n".join(["No setting differs that a launch can have.", *other_reasons(launches)]))
+        return command.EXIT_FAILED
+    launches.begin(options)
+    say(f"{counted(len(launches.settings.differing), 'setting')} of {launches.benchmark}, at most "
+        f"{duration_text(options.time_limit)}: {launches.trials.folder.path}")
+    why = Why(launches)
+    try:
+        why.explain()
+    except why_launches.Left:
+        left_by = launches.trials.left_by
+        why.lines.append(f"{'The time limit' if left_by == 'budget' else left_by} ended the search. Still "
+                         f"suspected: {listed(why.suspects())}")
+        again = launch_options.resume_command(PROGRAM, launches.trials.folder.path, options.kept, "--find-why",
+                                              options.base, options.new)
+        say(f"To resume: {again}")
+    lines = why.lines + (other_reasons(launches) if why.is_partial else [])
+    print(readable("".join(line + "\n" for line in lines)), end="")
+    return command.EXIT_DONE if why.found else command.EXIT_FAILED
