@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "checkup/facts.h"
 
+#include "common/expected/network.h"
+
 #include <arpa/inet.h>
-#include <dirent.h>
 #include <ifaddrs.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -40,59 +41,29 @@ static void add_file(struct bc_text *facts, const char *prefix, const char *name
     fclose(stream);
 }
 
-/* Calls `add` with each entry of a folder, sorted by name. */
-static void visit_entries(const char *folder, struct bc_text *facts,
-                          void (*add)(struct bc_text *facts, const char *folder, const char *name))
-{
-    struct dirent **entries;
-    const int count = scandir(folder, &entries, NULL, alphasort);
-    for (int i = 0; i < count; i++) {
-        if (entries[i]->d_name[0] != '.')
-            add(facts, folder, entries[i]->d_name);
-        free(entries[i]);
-    }
-    if (count >= 0)
-        free(entries);
-}
+/* ---- network ports --------------------------------------------------------------------------- */
 
-/* ---- network interfaces ---------------------------------------------------------------------- */
-
-static bool exists(const char *folder, const char *file)
+/* Adds the facts of an interface or of an adapter's port. */
+static void add_port(void *facts, const struct bc_port *port)
 {
-    char path[PATH_MAX];
-    print(path, sizeof path, "%s/%s", folder, file);
-    return access(path, F_OK) == 0;
-}
-
-static void add_driver(struct bc_text *facts, const char *prefix, const char *folder)
-{
-    char name[NAME_SIZE], link[PATH_MAX], driver[PATH_MAX];
+    const bool is_adapter = bc_port_is_adapter(port);
+    char prefix[NAME_SIZE], name[NAME_SIZE], link[PATH_MAX];
+    print(prefix, sizeof prefix, "%s.%s", is_adapter ? "adapter" : "interface", port->name);
+    add_file(facts, prefix, "numa_node", "", port->folder, "device/numa_node");
     print(name, sizeof name, "%s.driver", prefix);
-    print(link, sizeof link, "%s/device/driver", folder);
-    if (realpath(link, driver) != NULL)
-        checkup_add_fact(facts, name, "", link, "%s", strrchr(driver, '/') + 1);
-}
-
-/* Adds the facts of an interface. One that has a device is physical, also in a virtual machine. */
-static void add_interface(struct bc_text *facts, const char *parent, const char *name)
-{
-    char folder[PATH_MAX], prefix[NAME_SIZE], whole[NAME_SIZE];
-    print(folder, sizeof folder, "%s/%s", parent, name);
-    print(prefix, sizeof prefix, "interface.%s", name);
-    if (!exists(folder, "operstate"))
-        return; /* a file such as bonding_masters */
-    print(whole, sizeof whole, "%s.kind", prefix);
-    checkup_add_fact(facts, whole, "", folder, "%s",
-                     strcmp(name, "lo") == 0     ? "loopback"
-                     : exists(folder, "bridge")  ? "bridge"
-                     : exists(folder, "bonding") ? "bond"
-                     : exists(folder, "device")  ? "physical"
-                                                 : "virtual");
-    add_file(facts, prefix, "state", "", folder, "operstate");
-    add_file(facts, prefix, "mtu", "B", folder, "mtu");
-    add_file(facts, prefix, "rate", "Mbit/s", folder, "speed");
-    add_file(facts, prefix, "numa_node", "", folder, "device/numa_node");
-    add_driver(facts, prefix, folder);
+    print(link, sizeof link, "%s/device/driver", port->folder);
+    if (port->driver[0] != '\0')
+        checkup_add_fact(facts, name, "", link, "%s", port->driver);
+    add_file(facts, prefix, "state", "", port->port, is_adapter ? "state" : "operstate");
+    if (is_adapter) {
+        add_file(facts, prefix, "rate", "", port->port, "rate");
+        add_file(facts, prefix, "link_layer", "", port->port, "link_layer");
+        return;
+    }
+    print(name, sizeof name, "%s.kind", prefix);
+    checkup_add_fact(facts, name, "", port->folder, "%s", port->kind);
+    add_file(facts, prefix, "mtu", "B", port->folder, "mtu");
+    add_file(facts, prefix, "rate", "Mbit/s", port->folder, "speed");
 }
 
 /* The ones at the beginning of a netmask. */
@@ -123,37 +94,10 @@ static void add_addresses(struct bc_text *facts)
     freeifaddrs(list);
 }
 
-/* ---- adapters: InfiniBand, Omni-Path, RoCE, EFA -----------------------------------------------
- */
-
-/* Adds the facts of an adapter's port. Those of the first one have the adapter's name, others
-   ADAPTER:PORT, as UCX names them. */
-static void add_port(struct bc_text *facts, const char *parent, const char *port)
-{
-    char folder[PATH_MAX], prefix[NAME_SIZE];
-    const int length = (int)(strlen(parent) - strlen("/ports"));
-    print(folder, sizeof folder, "%.*s", length, parent);
-    print(prefix, sizeof prefix, "adapter.%s%s%s", strrchr(folder, '/') + 1,
-          strcmp(port, "1") == 0 ? "" : ":", strcmp(port, "1") == 0 ? "" : port);
-    add_file(facts, prefix, "numa_node", "", folder, "device/numa_node");
-    add_driver(facts, prefix, folder);
-    print(folder, sizeof folder, "%s/%s", parent, port);
-    add_file(facts, prefix, "state", "", folder, "state");
-    add_file(facts, prefix, "rate", "", folder, "rate");
-    add_file(facts, prefix, "link_layer", "", folder, "link_layer");
-}
-
-static void add_adapter(struct bc_text *facts, const char *parent, const char *name)
-{
-    char ports[PATH_MAX];
-    print(ports, sizeof ports, "%s/%s/ports", parent, name);
-    visit_entries(ports, facts, add_port);
-}
-
 /* ---- GPUs ------------------------------------------------------------------------------------ */
 
 /* Adds the vendor of a GPU, named by its PCI address: 0x10de is NVIDIA, 0x1002 AMD. */
-static void add_gpu(struct bc_text *facts, const char *parent, const char *name)
+static void add_gpu(void *facts, const char *parent, const char *name)
 {
     char folder[PATH_MAX], device[PATH_MAX], prefix[NAME_SIZE];
     print(folder, sizeof folder, "%s/%s/device", parent, name);
@@ -164,7 +108,7 @@ static void add_gpu(struct bc_text *facts, const char *parent, const char *name)
 }
 
 /* Adds a GPU of NVIDIA's driver, which needs no drm. */
-static void add_nvidia_gpu(struct bc_text *facts, const char *parent, const char *name)
+static void add_nvidia_gpu(void *facts, const char *parent, const char *name)
 {
     char prefix[NAME_SIZE];
     print(prefix, sizeof prefix, "gpu.%s.vendor", name);
@@ -173,7 +117,7 @@ static void add_nvidia_gpu(struct bc_text *facts, const char *parent, const char
 
 /* ---- processors ------------------------------------------------------------------------------ */
 
-static void add_governor(struct bc_text *facts, const char *folder, const char *name)
+static void add_governor(void *facts, const char *folder, const char *name)
 {
     char prefix[NAME_SIZE], policy[PATH_MAX];
     print(policy, sizeof policy, "%s/%s", folder, name);
@@ -184,7 +128,7 @@ static void add_governor(struct bc_text *facts, const char *folder, const char *
 
 /* ---- NUMA nodes ------------------------------------------------------------------------------ */
 
-static void add_numa_node(struct bc_text *facts, const char *parent, const char *name)
+static void add_numa_node(void *facts, const char *parent, const char *name)
 {
     char folder[PATH_MAX], prefix[NAME_SIZE];
     print(folder, sizeof folder, "%s/%s", parent, name);
@@ -195,13 +139,12 @@ static void add_numa_node(struct bc_text *facts, const char *parent, const char 
 void checkup_add_node_facts(struct bc_text *facts)
 {
     add_file(facts, "kernel", "boot_id", "", "/proc/sys/kernel/random", "boot_id");
-    visit_entries("/sys/devices/system/node", facts, add_numa_node);
+    bc_visit_entries("/sys/devices/system/node", facts, add_numa_node);
     add_file(facts, "clock", "source", "", "/sys/devices/system/clocksource/clocksource0",
              "current_clocksource");
-    visit_entries("/sys/devices/system/cpu/cpufreq", facts, add_governor);
-    visit_entries("/sys/class/net", facts, add_interface);
+    bc_visit_entries("/sys/devices/system/cpu/cpufreq", facts, add_governor);
+    bc_visit_ports("", facts, add_port);
     add_addresses(facts);
-    visit_entries("/sys/class/infiniband", facts, add_adapter);
-    visit_entries("/sys/class/drm", facts, add_gpu);
-    visit_entries("/proc/driver/nvidia/gpus", facts, add_nvidia_gpu);
+    bc_visit_entries("/sys/class/drm", facts, add_gpu);
+    bc_visit_entries("/proc/driver/nvidia/gpus", facts, add_nvidia_gpu);
 }

@@ -45,6 +45,8 @@ uint64_t bc_source_ticks(void) { return 0; }
 
 #endif
 
+bool bc_source_has_hardware(void) { return true; }
+
 void bc_sleep_ns(int64_t ns)
 {
     const struct timespec pause = {.tv_sec = (time_t)(ns / 1000000000),

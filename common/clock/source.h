@@ -17,5 +17,8 @@ bool bc_source_has_ticks(void);
 /* Reads that counter, after all earlier instructions and before all later ones. */
 uint64_t bc_source_ticks(void);
 
+/* Returns false if time is virtual or simulated, so that rates of the hardware mean nothing. */
+bool bc_source_has_hardware(void);
+
 /* Sleeps for `ns` nanoseconds; a signal ends the sleep earlier. */
 void bc_sleep_ns(int64_t ns);

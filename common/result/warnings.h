@@ -40,6 +40,12 @@
 /* The name of the pairs and ": ", or two empty texts; the share. */
 #define BC_NOTE_CROSSING "note", "%s%s%d %% of the pairs cross nodes"
 
+/* The rate, and the port or option that it is from. */
+#define BC_NOTE_LINK_RATE "note", "expected_mbs between nodes: %.4g Gbit/s (%s)"
+
+#define BC_NOTE_NO_LINK_RATE                                                                       \
+    "note", "expected_mbs between nodes is unknown, since no port reports a rate: use --link-rate"
+
 /* ---- disturbances ---------------------------------------------------------------------------- */
 
 /* Scripts match "interrupted by "; don't change it. */

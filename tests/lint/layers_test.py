@@ -17,7 +17,7 @@ LAYERS = [
     {"run"},
     {"measure"},
     {"device"},
-    {"coarray", "operations"},
+    {"coarray", "expected", "operations"},
     {"halo_swap"},
 ]
 # Headers that the build writes.

@@ -18,6 +18,8 @@ bool bc_source_has_ticks(void) { return false; }
 
 uint64_t bc_source_ticks(void) { return 0; }
 
+bool bc_source_has_hardware(void) { return false; }
+
 uint64_t bc_work(uint64_t units)
 {
     if (units > 0)
