@@ -3,10 +3,15 @@
    else in /proc and /sys. The linker sends the programs' calls here (--wrap). */
 #include "tests/virtual/clock.h"
 #include "tests/virtual/parameters.h"
+#include "tests/virtual/virtual_mpi.h"
+#include "tests/virtual/world.h"
+
+#include "common/expected/network.h"
 
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -50,6 +55,26 @@ int __wrap_getrusage(int who, struct rusage *usage)
     (void)who;
     memset(usage, 0, sizeof *usage);
     return 0;
+}
+
+/* The rates of hardware (common/expected). */
+struct bc_fastest_port __wrap_bc_find_fastest_port(const char *root);
+struct bc_fastest_port __wrap_bc_find_fastest_port(const char *root)
+{
+    const char *rates = getenv("VIRTUAL_LINK_MBITS");
+    (void)root;
+    for (int node = node_of(world_rank); rates != NULL && node > 0; node--)
+        rates = strchr(rates, ',') != NULL ? strchr(rates, ',') + 1 : NULL;
+    return (struct bc_fastest_port){"planted", rates != NULL ? strtod(rates, NULL) : 0.0};
+}
+
+int64_t __wrap_bc_time_copy(char *to, const char *from, size_t bytes);
+int64_t __wrap_bc_time_copy(char *to, const char *from, size_t bytes)
+{
+    const int64_t start_ns = clock_read_ns();
+    memcpy(to, from, bytes);
+    clock_spend(parameters.memcpy_byte_ns * (double)bytes);
+    return clock_read_ns() - start_ns;
 }
 
 /* For programs that read the clock themselves. */
