@@ -8,6 +8,7 @@ static const struct bc_column columns[] = {
     BC_COLUMN("local", BC_KEY, 11, halo_result, local),
     BC_COLUMN("ndata", BC_INFO, 0, halo_result, ndata),
     BC_TRANSFER_COLUMNS(halo_result, swaps),
+    BC_OUTCOME_COLUMNS(halo_result, swaps.measured.outcome),
 };
 
 const struct bc_table halo_table = {

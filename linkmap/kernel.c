@@ -5,13 +5,13 @@
 
 static inline void send(const struct linkmap_links *links, int bytes, int partner)
 {
-    BC_MPI(MPI_Send(links->points->sent, bytes, MPI_BYTE, partner, LINKMAP_TAG_MESSAGE,
+    BC_MPI(MPI_Send(links->points->sent.start, bytes, MPI_BYTE, partner, LINKMAP_TAG_MESSAGE,
                     links->points->comm));
 }
 
 static inline void receive(const struct linkmap_links *links, int bytes, int partner)
 {
-    BC_MPI(MPI_Recv(links->points->received, bytes, MPI_BYTE, partner, LINKMAP_TAG_MESSAGE,
+    BC_MPI(MPI_Recv(links->points->received.start, bytes, MPI_BYTE, partner, LINKMAP_TAG_MESSAGE,
                     links->points->comm, MPI_STATUS_IGNORE));
 }
 

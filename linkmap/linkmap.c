@@ -23,6 +23,7 @@
 #include "linkmap/warnings.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,6 +35,9 @@ enum { ONE_WAY_BYTES = 4096 };
 
 /* Messages over a link in a visit: round trips, or one way. */
 enum { ROUND_TRIPS = 10, ONE_WAYS = 4 };
+
+/* Remedy if buffers don't fit into a GPU's memory. */
+#define MEMORY_ADVICE "smaller --sizes"
 
 /* Rounds of a tournament per --max-time. */
 enum { ROUNDS_A_SHARE = 8 };
@@ -48,6 +52,12 @@ static bool is_per_rank(const struct linkmap_parameters *p, const struct bc_job 
 static int points_of(const struct linkmap_parameters *p, const struct bc_job *job)
 {
     return is_per_rank(p, job) ? job->ranks : job->nodes;
+}
+
+static bool complete(void *state, struct bc_error *error)
+{
+    struct bc_memory_options *const memory = &((struct linkmap *)state)->parameters.memory;
+    return !bc_memory_is_asked(memory) || bc_memory_complete(memory, error);
 }
 
 static bool fit(void *state, struct bc_run *run, struct bc_error *error)
@@ -177,10 +187,22 @@ static void note_points(const struct linkmap *linkmap)
                          linkmap->per_rank ? "ranks" : "nodes");
 }
 
+/* Returns the places of all points, which the caller frees. Collective over the points. */
+static struct linkmap_place *gather_places(const struct linkmap_points *points,
+                                           const struct bc_run *run)
+{
+    const struct linkmap_place own = {run->job.node, run->job.node_rank, points->expected.link_mbs};
+    struct linkmap_place *const all =
+        bc_allocate((size_t)points->count, sizeof own, "no memory for places");
+    BC_MPI(MPI_Allgather(&own, sizeof own, MPI_BYTE, all, sizeof own, MPI_BYTE, points->comm));
+    return all;
+}
+
 static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
 {
     struct linkmap_points *const points = &linkmap->points;
     const size_t bytes = (size_t)bc_size_list_max(&linkmap->parameters.sizes);
+    const struct bc_memory_options *const memory = &linkmap->parameters.memory;
     struct bc_node_order by_node;
     linkmap->run = run;
     linkmap->per_rank = is_per_rank(&linkmap->parameters, &run->job);
@@ -190,6 +212,11 @@ static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
                                       .checks = run->settings.check};
     bc_node_order_create(&by_node, &run->job);
     const bool takes_part = linkmap->per_rank || run->job.node_rank == 0;
+    if (bytes >= BC_EXPECTED_BYTES_MIN)
+        bc_expected_open(&points->expected, run, linkmap->parameters.link_gbits,
+                         linkmap->per_rank && bc_memory_is_host(memory->of) ? bytes : 0);
+    if (linkmap->device != NULL)
+        bc_memory_describe(run, linkmap->device);
     BC_MPI(
         MPI_Comm_split(by_node.comm, takes_part ? 0 : MPI_UNDEFINED, by_node.place, &points->comm));
     bc_node_order_destroy(&by_node);
@@ -197,8 +224,12 @@ static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
         return;
     BC_MPI(MPI_Comm_size(points->comm, &points->count));
     BC_MPI(MPI_Comm_rank(points->comm, &points->own));
-    points->sent = bc_allocate_pages(bytes, "no memory for messages");
-    points->received = bc_allocate_pages(bytes, "no memory for messages");
+    bc_buffer_create(&points->sent, linkmap->device, memory->of[0], bytes, run->settings.check,
+                     MEMORY_ADVICE);
+    bc_buffer_create(&points->received, linkmap->device, memory->of[1], bytes, run->settings.check,
+                     MEMORY_ADVICE);
+    if (points->expected.is_known)
+        points->places = gather_places(points, run);
     linkmap->hosts = gather_hosts(points, run->job.rank, linkmap->per_rank);
     note_points(linkmap);
     if (points->own == 0 && linkmap->parameters.exclude != NULL)
@@ -219,7 +250,7 @@ static void list_rows(const struct linkmap *linkmap)
             row->links.repetitions = samples > 0          ? (int)((samples + visits - 1) / visits)
                                      : row->links.one_way ? ONE_WAYS
                                                           : ROUND_TRIPS;
-            row->medians.points = linkmap->points.count + 1;
+            row->medians.points = row->expected_medians.points = linkmap->points.count + 1;
         }
 }
 
@@ -259,27 +290,41 @@ static void close_linkmap(struct linkmap *linkmap)
 {
     if (linkmap->points.own == 0 && linkmap->parameters.exclude != NULL)
         write_excluded(linkmap);
-    free(linkmap->points.sent);
-    free(linkmap->points.received);
+    bc_expected_close(&linkmap->points.expected);
     free(linkmap->hosts);
-    if (linkmap->points.comm != MPI_COMM_NULL)
-        BC_MPI(MPI_Comm_free(&linkmap->points.comm));
+    free(linkmap->points.places);
+    if (linkmap->points.comm == MPI_COMM_NULL)
+        return;
+    bc_buffer_destroy(&linkmap->points.sent);
+    bc_buffer_destroy(&linkmap->points.received);
+    BC_MPI(MPI_Comm_free(&linkmap->points.comm));
 }
 
 /* ---- a visit --------------------------------------------------------------------------------- */
 
-/* Gathers on rank 0 the median of each point's links in this visit. Collective over the points. */
-static void gather_medians(const struct linkmap_points *points, struct linkmap_row *row)
+/* Returns the median, or NAN if more values are NAN than `unknown`. */
+static double median_of_known(const double *values, int count, int unknown)
 {
-    const int visit = row->links.times.visits - 1;
+    for (int i = 0; i < count; i++)
+        unknown -= isnan(values[i]);
+    return unknown < 0 ? NAN : linkmap_median(values, count);
+}
+
+/* Gathers on rank 0 the median of each point's links in this visit, NAN if one of them isn't known.
+   Collective over the points. */
+static void gather_medians(const struct linkmap_points *points, const struct linkmap_times *times,
+                           struct linkmap_times *all)
+{
+    const int visit = times->visits - 1;
+    if (points->own == 0)
+        linkmap_times_add_visit(all);
     for (int way = 0; way < LINKMAP_WAYS; way++) {
-        double *const medians =
-            points->own == 0 ? linkmap_times_of(&row->medians, visit, way) : NULL;
+        double *const medians = points->own == 0 ? linkmap_times_of(all, visit, way) : NULL;
         const double own_ns =
-            linkmap_median(linkmap_times_of(&row->links.times, visit, way), points->count);
+            median_of_known(linkmap_times_of(times, visit, way), points->count, 1); /* itself */
         BC_MPI(MPI_Gather(&own_ns, 1, MPI_DOUBLE, medians, 1, MPI_DOUBLE, 0, points->comm));
         if (points->own == 0)
-            medians[points->count] = linkmap_median(medians, points->count);
+            medians[points->count] = median_of_known(medians, points->count, 0);
     }
 }
 
@@ -291,10 +336,10 @@ static void measure(struct linkmap *linkmap, struct bc_visit *visit)
     if (points->own < 0)
         return;
     linkmap_begin_visit(&row->links);
-    if (points->own == 0)
-        linkmap_times_add_visit(&row->medians);
     linkmap_time_rounds(&row->links);
-    gather_medians(points, row);
+    gather_medians(points, &row->links.times, &row->medians);
+    if (row->links.expected.visits > 0)
+        gather_medians(points, &row->links.expected, &row->expected_medians);
     visit->is_precise = points->own == 0 && linkmap_is_precise(linkmap, row);
 }
 
@@ -310,8 +355,24 @@ const struct bc_program linkmap_program = {
     .state_bytes = sizeof(struct linkmap),
     .row_bytes = sizeof(struct linkmap_row),
     .budget_s = BC_BUDGET_S,
+    .complete = complete,
     .fit = fit,
 };
+
+/* Reserves device memory. --check doubles it, for data to fill from and to compare with. */
+static void open_memory(struct linkmap *linkmap, struct bc_run *run)
+{
+    const struct linkmap_parameters *const p = &linkmap->parameters;
+    const double bytes = (run->settings.check ? 4.0 : 2.0) * (double)bc_size_list_max(&p->sizes);
+    if (bc_memory_is_asked(&p->memory))
+        linkmap->device = bc_memory_open(run, &p->memory, bytes, MEMORY_ADVICE);
+}
+
+static const struct bc_table *table_of(const struct linkmap *linkmap)
+{
+    return linkmap->device != NULL ? bc_table_with_key(&linkmap_table, linkmap_memory_column)
+                                   : &linkmap_table;
+}
 
 int main(int argc, char **argv)
 {
@@ -319,7 +380,8 @@ int main(int argc, char **argv)
     struct bc_error error = {""};
     struct bc_run *const run = bc_start(&linkmap_program, &linkmap, argc, argv);
     bc_require(run, can_exclude(&linkmap.parameters, run, &error), &error);
-    bc_open_result(run, &linkmap_table, "");
+    open_memory(&linkmap, run);
+    bc_open_result(run, table_of(&linkmap), "");
     open_linkmap(&linkmap, run);
     run->row_shares =
         1 + linkmap_rounds(points_of(&linkmap.parameters, &run->job)) / ROUNDS_A_SHARE;

@@ -79,6 +79,29 @@ void linkmap_time_link(const struct linkmap_links *links, int partner, bool lead
     times_ns[LINKMAP_IN] = links->one_way || !leads ? partners_ns : own_ns;
 }
 
+/* ---- the expected times -----------------------------------------------------------------------
+ */
+
+/* Sets both ways' expected times of the link to the partner: by copies within a node, which both
+   points make, or by the slower network. */
+static void expect_link(const struct linkmap_links *links, int partner, bool leads,
+                        double times_ns[LINKMAP_WAYS])
+{
+    const struct linkmap_points *const points = links->points;
+    const struct linkmap_place *const own = &points->places[points->own],
+                                      *const other = &points->places[partner];
+    const size_t bytes = (size_t)links->bytes;
+    double copy_ns[BC_COPY_WAYS];
+    if (own->node != other->node) {
+        times_ns[LINKMAP_OUT] = times_ns[LINKMAP_IN] =
+            bc_expected_link_ns(fmin(own->link_mbs, other->link_mbs), bytes);
+        return;
+    }
+    bc_expected_copy_ns(&points->expected, other->node_rank, bytes, leads, copy_ns);
+    times_ns[LINKMAP_OUT] = copy_ns[BC_COPY_OUT];
+    times_ns[LINKMAP_IN] = copy_ns[BC_COPY_IN];
+}
+
 /* ---- the data -------------------------------------------------------------------------------- */
 
 /* Returns byte `place` of the message between two points. */
@@ -88,18 +111,23 @@ static unsigned char data_at(int from, int to, int place)
 }
 
 /* Sends a message of known data each way. Both ends count wrong data that arrived at either. */
-static void check_link(struct linkmap_links *links, int partner)
+static void check_link(const struct linkmap_links *links, int partner)
 {
     const struct linkmap_points *const points = links->points;
-    unsigned char *const sent = points->sent, *const received = points->received;
+    struct bc_buffer sent_to = points->sent, received_in = points->received;
+    unsigned char *const sent = sent_to.image, *const received = received_in.image;
+    const size_t bytes = (size_t)links->bytes;
     int wrong_here = 0, wrong_there;
     for (int i = 0; i < links->bytes; i++) {
         sent[i] = data_at(points->own, partner, i);
         received[i] = 0;
     }
-    BC_MPI(MPI_Sendrecv(sent, links->bytes, MPI_BYTE, partner, LINKMAP_TAG_CHECK, received,
-                        links->bytes, MPI_BYTE, partner, LINKMAP_TAG_CHECK, points->comm,
-                        MPI_STATUS_IGNORE));
+    bc_buffer_write(&sent_to, bytes);
+    bc_buffer_write(&received_in, bytes);
+    BC_MPI(MPI_Sendrecv(sent_to.start, links->bytes, MPI_BYTE, partner, LINKMAP_TAG_CHECK,
+                        received_in.start, links->bytes, MPI_BYTE, partner, LINKMAP_TAG_CHECK,
+                        points->comm, MPI_STATUS_IGNORE));
+    wrong_here = !bc_buffer_read(&received_in, bytes);
     for (int i = 0; i < links->bytes; i++)
         wrong_here = wrong_here || received[i] != data_at(partner, points->own, i);
     BC_MPI(MPI_Sendrecv(&wrong_here, 1, MPI_INT, partner, LINKMAP_TAG_CHECK, &wrong_there, 1,
@@ -136,6 +164,9 @@ void linkmap_begin_visit(struct linkmap_links *links)
     const struct linkmap_points *const points = links->points;
     links->times.points = points->count;
     linkmap_times_add_visit(&links->times);
+    links->expected.points = points->count;
+    if (points->places != NULL && links->one_way)
+        linkmap_times_add_visit(&links->expected);
     if (points->checks && links->wrong == NULL)
         links->wrong =
             bc_allocate((size_t)points->count, sizeof *links->wrong, "no memory for checks");
@@ -174,6 +205,11 @@ void linkmap_time_rounds(struct linkmap_links *links)
             check_link(links, partner);
         for (int way = 0; way < LINKMAP_WAYS; way++)
             linkmap_times_of(&links->times, visit, way)[partner] = times_ns[way];
+        if (links->expected.visits == 0)
+            continue;
+        expect_link(links, partner, points->own < partner, times_ns);
+        for (int way = 0; way < LINKMAP_WAYS; way++)
+            linkmap_times_of(&links->expected, visit, way)[partner] = times_ns[way];
     }
     free(order);
 }
@@ -183,8 +219,18 @@ double linkmap_time(const struct linkmap_links *links, int way, int partner)
     return partner == links->points->own ? NAN : linkmap_times_median(&links->times, way, partner);
 }
 
+double linkmap_share(const struct linkmap_links *links, int partner)
+{
+    double share = NAN;
+    for (int way = 0; links->expected.visits > 0 && way < LINKMAP_WAYS; way++)
+        share = fmin(share, linkmap_times_median(&links->expected, way, partner) /
+                                linkmap_time(links, way, partner));
+    return share;
+}
+
 void linkmap_links_free(struct linkmap_links *links)
 {
     free(links->times.ns);
+    free(links->expected.ns);
     free(links->wrong);
 }

@@ -8,17 +8,28 @@
  */
 #pragma once
 
+#include "common/expected/expected.h"
+#include "common/memory/buffer.h"
+
 #include <mpi.h>
 #include <stdbool.h>
 
+/* Place of a point, which decides the expected rates of its links. */
+struct linkmap_place {
+    int node, node_rank; /* as in struct bc_job */
+    double link_mbs;     /* of the node's network; 0: not known */
+};
+
 /* The points and their message buffers; shared by all sizes. */
 struct linkmap_points {
-    MPI_Comm comm;         /* MPI_COMM_NULL on ranks that aren't points */
-    int count, own;        /* number of points; number of this one, -1 on other ranks */
-    double clock_ns;       /* cost of one clock reading on this rank */
-    bool takes_mean;       /* of repetitions, instead of the median */
-    bool checks;           /* data is verified, outside the timed region */
-    void *sent, *received; /* buffers for the largest message, all pages in place */
+    MPI_Comm comm;                   /* MPI_COMM_NULL on ranks that aren't points */
+    int count, own;                  /* number of points; number of this one, -1 on other ranks */
+    double clock_ns;                 /* cost of one clock reading on this rank */
+    bool takes_mean;                 /* of repetitions, instead of the median */
+    bool checks;                     /* data is verified, outside the timed region */
+    struct bc_buffer sent, received; /* for the largest message, all pages in place */
+    struct bc_expected expected;
+    struct linkmap_place *places; /* by point; NULL if no rate is known */
 };
 
 /* The directions of a link, as each end sees it. Half of a round trip is attributed to each. */
@@ -47,7 +58,8 @@ struct linkmap_links {
     bool one_way;    /* each way is timed separately, until an empty answer arrives; otherwise round
                         trips are timed */
     int repetitions; /* of a message, in a visit */
-    struct linkmap_times times; /* of links to other points; NAN for this one */
+    struct linkmap_times times;    /* of links to other points; NAN for this one */
+    struct linkmap_times expected; /* by the hardware's rates; without visits if none is known */
     int *wrong; /* by other point: checks that found wrong data at either end; NULL if data isn't
                    verified */
 };
@@ -90,5 +102,9 @@ void linkmap_time_link(const struct linkmap_links *links, int partner, bool lead
 
 /* Returns a link's time: the median of its visits so far. NAN for the point itself. Local. */
 double linkmap_time(const struct linkmap_links *links, int way, int partner);
+
+/* Returns the share of the expected rate that a link reaches on its slower way, by medians of
+   visits so far. NAN if it isn't known. Local. */
+double linkmap_share(const struct linkmap_links *links, int partner);
 
 void linkmap_links_free(struct linkmap_links *links);

@@ -7,6 +7,8 @@ const struct linkmap_parameters linkmap_default_parameters = {
     .sizes = {.text = "8,1M"},
     .alpha_pct = 1.0,
     .threshold_pct = 20.0,
+    .min_share_pct = 20.0,
+    .memory = BC_MEMORY_DEFAULTS,
 };
 
 #define AT(member) offsetof(struct linkmap_parameters, member)
@@ -24,4 +26,8 @@ const struct bc_option linkmap_options[LINKMAP_OPTIONS] = {
      .help = "min excess time over other links, for the verdict slow"},
     {"exclude", BC_TEXT, AT(exclude), .argument = "FILE",
      .help = "write the slow nodes to a file, as sbatch --exclude takes them"},
+    BC_LINK_RATE_OPTION(AT(link_gbits)),
+    {"min-share", BC_PERCENT, AT(min_share_pct), .argument = "PERCENT", .min = 0, .max = 100,
+     .help = "name links that reach less than this share of the expected rate"},
+    BC_MEMORY_OPTIONS(AT(memory)),
 };

@@ -47,16 +47,37 @@ static struct bc_summary bandwidth_of(struct bc_summary ns, int bytes)
         .interval = {mb / ns.interval.hi, ns.interval.lo > 0.0 ? mb / ns.interval.lo : NAN}};
 }
 
+/* Returns the expected rate of the way that reaches the smaller share of it. */
+static struct bc_expected_result expect(const struct bc_run *run, const struct linkmap_times *times,
+                                        int point, const struct bc_summary ways[LINKMAP_WAYS],
+                                        int bytes)
+{
+    struct bc_expected_result least = {NAN, NAN};
+    for (int way = 0; times->visits > 0 && way < LINKMAP_WAYS; way++) {
+        double *const values = linkmap_times_list(times, way, point);
+        const struct bc_summary ns = bc_run_over_visits(run, values, (size_t)times->visits);
+        const struct bc_expected_result of_way =
+            bc_expected_result(ns.value, ways[way].value, (size_t)bytes);
+        if (!(of_way.share_pct >= least.share_pct))
+            least = of_way;
+        free(values);
+    }
+    return least;
+}
+
 /* Summarizes the times of `point` over visits, and dumps them. Rank 0. `rank` is the slowest. */
 static struct linkmap_result make_result(const struct linkmap *linkmap,
                                          const struct linkmap_row *row, const char *scope,
-                                         const struct linkmap_times *times, int point, int rank,
+                                         const struct linkmap_times *times,
+                                         const struct linkmap_times *expected, int point, int rank,
                                          bool has_wrong_data)
 {
     static const char *const names[LINKMAP_WAYS] = {"out", "in"};
     const struct bc_run *const run = linkmap->run;
     const bool one_way = row->links.one_way;
+    struct bc_summary ways[LINKMAP_WAYS]; /* times */
     struct linkmap_result result = {.scope = scope,
+                                    .memory = linkmap->parameters.memory.words,
                                     .bytes = row->links.bytes,
                                     .time = bc_no_summary,
                                     .ways = {bc_no_summary, bc_no_summary},
@@ -69,12 +90,14 @@ static struct linkmap_result make_result(const struct linkmap *linkmap,
         double *const values = linkmap_times_list(times, way, point);
         dump(run, one_way ? names[way] : "time", values, times->visits);
         const struct bc_summary ns = bc_run_over_visits(run, values, (size_t)times->visits);
+        ways[way] = ns;
         if (one_way)
             result.ways[way] = bandwidth_of(ns, row->links.bytes);
         else
             result.time = ns;
         free(values);
     }
+    result.expected = expect(run, expected, point, ways, row->links.bytes);
     return result;
 }
 
@@ -160,6 +183,16 @@ static void note_verdicts(const struct linkmap *linkmap, const struct linkmap_ro
         bc_output_remark(output, LINKMAP_WARNING_UNKNOWN, bytes, unknown);
 }
 
+static void warn_of_low(const struct linkmap *linkmap, const struct linkmap_row *row)
+{
+    const double min_pct = linkmap->parameters.min_share_pct;
+    if (row->low.are_most)
+        bc_output_remark(linkmap->run->output, LINKMAP_WARNING_MOST_LOW, row->links.bytes, min_pct);
+    else if (row->low.all > 0)
+        bc_output_remark(linkmap->run->output, LINKMAP_WARNING_LOW, row->links.bytes,
+                         (long long)row->low.all, row->low.all == 1 ? "" : "s", min_pct);
+}
+
 /* ---- wrong data ------------------------------------------------------------------------------ */
 
 /* Gathers the links with wrong data on rank 0. Collective over the points. */
@@ -225,8 +258,10 @@ static struct linkmap_result whole_result(const struct linkmap *linkmap, struct 
         run->settings.samples > 0 || run->visits == 1 || linkmap_is_precise(linkmap, row);
     row->status = ok ? BC_OK : BC_BUDGET;
     const bool wrong = warn_of_wrong(linkmap, row);
-    struct linkmap_result result = make_result(linkmap, row, "whole", &row->medians, points,
-                                               linkmap->hosts[slowest].rank, wrong);
+    struct linkmap_result result =
+        make_result(linkmap, row, "whole", &row->medians, &row->expected_medians, points,
+                    linkmap->hosts[slowest].rank, wrong);
+    warn_of_low(linkmap, row);
     if (row->is_judged) {
         result.verdict = whole_verdict(row);
         note_verdicts(linkmap, row);
@@ -240,9 +275,9 @@ static struct linkmap_result whole_result(const struct linkmap *linkmap, struct 
 static void write_point(struct linkmap *linkmap, const struct linkmap_row *row, int point)
 {
     struct linkmap_host *const host = &linkmap->hosts[point];
-    struct linkmap_result result =
-        make_result(linkmap, row, linkmap->per_rank ? "rank" : "node", &row->medians, point,
-                    host->rank, row->wrong != NULL && row->wrong[point].links > 0);
+    struct linkmap_result result = make_result(
+        linkmap, row, linkmap->per_rank ? "rank" : "node", &row->medians, &row->expected_medians,
+        point, host->rank, row->wrong != NULL && row->wrong[point].links > 0);
     result.a = host->label;
     if (row->is_judged) {
         const enum linkmap_fault fault =
@@ -254,44 +289,65 @@ static void write_point(struct linkmap *linkmap, const struct linkmap_row *row, 
     bc_write_row(linkmap->run, &result);
 }
 
+/* Advances to the next pair that is slow, or low. Returns false if there is none. */
+static bool next_listed(struct linkmap_row *row)
+{
+    struct linkmap_pair slow = row->pair, low = row->pair;
+    const bool has_slow = linkmap_next_slow(&row->verdicts, &slow.from, &slow.to);
+    const bool has_low = linkmap_next_low(&row->low, &low);
+    const bool is_low = has_low && (!has_slow || low.from < slow.from ||
+                                    (low.from == slow.from && low.to < slow.to));
+    row->pair = is_low ? low : slow;
+    return has_slow || has_low;
+}
+
 /* Advances to the next pair that gets a row. Returns false if there is none. */
 static bool next_pair(const struct linkmap *linkmap, struct linkmap_row *row)
 {
     if (linkmap->parameters.pairs != LINKMAP_PAIRS_ALL)
-        return linkmap_next_slow(&row->verdicts, &row->from, &row->to);
-    if (++row->to >= linkmap->points.count) {
-        row->from++;
-        row->to = row->from + 1;
+        return next_listed(row);
+    if (++row->pair.to >= linkmap->points.count) {
+        row->pair.from++;
+        row->pair.to = row->pair.from + 1;
     }
-    return row->to < linkmap->points.count;
+    return row->pair.to < linkmap->points.count;
 }
 
-/* Returns the links of `row->from` on rank 0, which requests them, so that not all points send at
-   once. Collective over the points. */
+/* Returns the links of `row->pair.from` on rank 0, which requests them, so that not all points send
+   at once. Collective over the points. */
 static const struct linkmap_links *fetch_links(const struct linkmap *linkmap,
                                                struct linkmap_row *row)
 {
     const struct linkmap_points *const points = &linkmap->points;
     const struct linkmap_links *const own = &row->links;
     struct linkmap_links *const fetched = &row->fetched;
-    const int from = row->from, count = own->times.visits * LINKMAP_WAYS * points->count;
+    const int from = row->pair.from, count = own->times.visits * LINKMAP_WAYS * points->count;
     const int checks = own->wrong != NULL ? points->count : 0;
+    const int expected = own->expected.visits > 0 ? count : 0;
     if (from == 0 || (points->own != 0 && points->own != from))
         return own;
     if (points->own == from) {
         BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, 0, LINKMAP_TAG_ROW, points->comm, MPI_STATUS_IGNORE));
         BC_MPI(MPI_Send(own->times.ns, count, MPI_DOUBLE, 0, LINKMAP_TAG_ROW, points->comm));
+        if (expected > 0)
+            BC_MPI(
+                MPI_Send(own->expected.ns, expected, MPI_DOUBLE, 0, LINKMAP_TAG_ROW, points->comm));
         BC_MPI(MPI_Send(own->wrong, checks, MPI_INT, 0, LINKMAP_TAG_ROW, points->comm));
         return own;
     }
     if (fetched->times.ns == NULL) {
         fetched->times = own->times;
         fetched->times.ns = bc_allocate((size_t)count, sizeof(double), "no memory for links");
+        fetched->expected = own->expected;
+        fetched->expected.ns = bc_allocate((size_t)expected, sizeof(double), "no memory for links");
         fetched->wrong = bc_allocate((size_t)checks, sizeof(int), "no memory for links");
     }
     BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, from, LINKMAP_TAG_ROW, points->comm));
     BC_MPI(MPI_Recv(fetched->times.ns, count, MPI_DOUBLE, from, LINKMAP_TAG_ROW, points->comm,
                     MPI_STATUS_IGNORE));
+    if (expected > 0)
+        BC_MPI(MPI_Recv(fetched->expected.ns, expected, MPI_DOUBLE, from, LINKMAP_TAG_ROW,
+                        points->comm, MPI_STATUS_IGNORE));
     BC_MPI(MPI_Recv(fetched->wrong, checks, MPI_INT, from, LINKMAP_TAG_ROW, points->comm,
                     MPI_STATUS_IGNORE));
     return fetched;
@@ -301,15 +357,15 @@ static const struct linkmap_links *fetch_links(const struct linkmap *linkmap,
 static void write_pair(const struct linkmap *linkmap, const struct linkmap_row *row,
                        const struct linkmap_links *links)
 {
-    const struct linkmap_host *const from = &linkmap->hosts[row->from];
+    const struct linkmap_host *const from = &linkmap->hosts[row->pair.from];
     struct linkmap_result result =
-        make_result(linkmap, row, "pair", &links->times, row->to, from->rank,
-                    row->links.wrong != NULL && links->wrong[row->to] > 0);
+        make_result(linkmap, row, "pair", &links->times, &links->expected, row->pair.to, from->rank,
+                    row->links.wrong != NULL && links->wrong[row->pair.to] > 0);
     result.a = from->label;
-    result.b = linkmap->hosts[row->to].label;
+    result.b = linkmap->hosts[row->pair.to].label;
     if (row->is_judged)
-        result.verdict = linkmap_fault_names[linkmap_fault_of(&row->verdicts, row->from, row->to,
-                                                              &result.alone_pct)];
+        result.verdict = linkmap_fault_names[linkmap_fault_of(&row->verdicts, row->pair.from,
+                                                              row->pair.to, &result.alone_pct)];
     bc_write_row(linkmap->run, &result);
 }
 
@@ -317,10 +373,10 @@ static void write_pair(const struct linkmap *linkmap, const struct linkmap_row *
 static void write_pairs(const struct linkmap *linkmap, struct linkmap_row *row)
 {
     const struct linkmap_links *links = NULL;
-    row->from = -1;
-    row->to = linkmap->points.count;
-    for (int last = -1; next_pair(linkmap, row); last = row->from) {
-        if (row->from != last)
+    row->pair.from = -1;
+    row->pair.to = linkmap->points.count;
+    for (int last = -1; next_pair(linkmap, row); last = row->pair.from) {
+        if (row->pair.from != last)
             links = fetch_links(linkmap, row);
         if (linkmap->points.own == 0)
             write_pair(linkmap, row, links);
@@ -335,6 +391,8 @@ static void free_row(struct linkmap_row *row)
     linkmap_links_free(&row->fetched);
     linkmap_verdicts_free(&row->verdicts);
     free(row->medians.ns);
+    free(row->expected_medians.ns);
+    free(row->low.pairs);
     free(row->wrong);
 }
 
@@ -349,6 +407,8 @@ void linkmap_write_rows(struct linkmap *linkmap, struct linkmap_row *row)
         judge(linkmap, row);
     if (is_point(linkmap) && run->settings.check)
         gather_wrong(linkmap, row);
+    if (is_point(linkmap))
+        linkmap_find_low(&row->low, &row->links, linkmap->parameters.min_share_pct / 100.0);
     if (reports)
         whole = whole_result(linkmap, row);
     bc_write_row(linkmap->run, reports ? &whole : NULL);

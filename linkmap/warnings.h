@@ -27,4 +27,10 @@
 #define LINKMAP_WARNING_UNKNOWN                                                                    \
     "warning", "%d bytes: %d suspects were not timed again and have no verdict: raise --max-time"
 
+#define LINKMAP_WARNING_LOW                                                                        \
+    "warning", "%d bytes: %lld link%s below %.3g %% of the expected rate: run checkup.sh there"
+
+#define LINKMAP_WARNING_MOST_LOW                                                                   \
+    "warning", "%d bytes: most links are below %.3g %% of the expected rate: run checkup.sh"
+
 #define LINKMAP_WARNING_WRONG_DATA "warning", "%d bytes: wrong data over %lld link%s: %s%s"

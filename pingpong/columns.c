@@ -14,6 +14,8 @@ static const struct bc_column columns[] = {
     BC_COLUMN("ndata", BC_KEY, 0, pingpong_result, ndata),
     BC_COLUMN("nextent", BC_INFO, 0, pingpong_result, nextent),
     BC_TRANSFER_COLUMNS(pingpong_result, transfers),
+    BC_EXPECTED_COLUMNS(pingpong_result, expected),
+    BC_OUTCOME_COLUMNS(pingpong_result, transfers.measured.outcome),
 };
 
 const struct bc_table pingpong_table = {
@@ -21,5 +23,5 @@ const struct bc_table pingpong_table = {
     .count = sizeof columns / sizeof *columns,
     .main =
         "pattern,sync,count,blksize,stride,ndata,nextent,latency_us,latency_lo_us,latency_hi_us,"
-        "bwidth_mbs,status",
-    .spare = "count,ndata,nextent,bwidth_mbs"};
+        "bwidth_mbs,share_pct,status",
+    .spare = "count,ndata,nextent,bwidth_mbs,share_pct"};

@@ -53,6 +53,7 @@ const struct bc_option pingpong_options[PINGPONG_OPTIONS] = {
      .help = "every size, doubling, with --max-time a row: 10 minutes or more"},
     BC_MEMORY_OPTIONS(AT(memory)),
     BC_BUFFERS_OPTION(AT(buffers)),
+    BC_LINK_RATE_OPTION(AT(link_gbits)),
 };
 
 static bool is_power_of_two(const char *option, int64_t value, struct bc_error *error)

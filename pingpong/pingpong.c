@@ -27,10 +27,13 @@
  * Written: one line per row, after its last visit (columns.c): half the mean of visits' medians.
  */
 #include "common/job/node_order.h"
+#include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "pingpong/pingpong.h"
 #include "pingpong/warnings.h"
+
+#include <math.h>
 
 /* Main columns with buffers on a device. */
 #define MEMORY_COLUMNS                                                                             \
@@ -58,6 +61,8 @@ struct pingpong {
        MPICH takes 0.4 s to make one. */
     struct part exact[PINGPONG_SIZES_MAX];
     int exact_count;
+    struct bc_expected expected;
+    double link_mbs[PINGPONG_ARRANGEMENTS]; /* of this rank's pair (pingpong_link_mbs) */
     MPI_Comm pair; /* the two ranks of PINGPONG_SINGLE; MPI_COMM_NULL elsewhere */
 };
 
@@ -67,6 +72,8 @@ struct pingpong_row {
     enum bc_coarray_sync sync;
     struct pingpong_shape shape;
     struct bc_store repetitions;
+    double expected_ns; /* of this rank's transfer, sum over `expected_visits` */
+    int expected_visits;
     int64_t wrong; /* halves of repetitions with wrong data on this rank */
 };
 
@@ -160,6 +167,27 @@ static void renew(struct pingpong *pingpong)
     create_coarray(pingpong);
 }
 
+/* Prepares expected rates, unless all messages are small. */
+static void open_expected(struct pingpong *pingpong)
+{
+    const struct pingpong_parameters *const p = &pingpong->parameters;
+    const struct bc_run *const run = pingpong->run;
+    const size_t bytes = (size_t)p->limits.max_ndata * sizeof(double);
+    bool copies = false;
+    for (int a = 0; a < PINGPONG_ARRANGEMENTS; a++) {
+        const int partner = find_part(pingpong, a).partner;
+        copies = copies || (pingpong_is_arranged(p, a, run->job.ranks) && partner >= 0 &&
+                            !bc_crosses_nodes(&run->job, partner));
+    }
+    if (bytes >= BC_EXPECTED_BYTES_MIN)
+        bc_expected_open(&pingpong->expected, run, p->link_gbits,
+                         copies && bc_memory_is_host(p->memory.of) ? bytes : 0);
+    for (int a = 0; pingpong->expected.is_known && a < PINGPONG_ARRANGEMENTS; a++)
+        if (pingpong_is_arranged(p, a, run->job.ranks))
+            pingpong->link_mbs[a] =
+                pingpong_link_mbs(&pingpong->expected, &run->job, find_part(pingpong, a));
+}
+
 static void open_pingpong(struct pingpong *pingpong, struct bc_run *run)
 {
     const struct pingpong_parameters *const p = &pingpong->parameters;
@@ -173,6 +201,7 @@ static void open_pingpong(struct pingpong *pingpong, struct bc_run *run)
     if (pingpong->device != NULL)
         bc_memory_describe(run, pingpong->device);
     note_limits(p, run);
+    open_expected(pingpong);
 }
 
 static void list_arranged(const struct pingpong *pingpong, int arrangement)
@@ -211,6 +240,7 @@ static void close_pingpong(struct pingpong *pingpong)
 {
     if (pingpong->pair != MPI_COMM_NULL)
         BC_MPI(MPI_Comm_free(&pingpong->pair));
+    bc_expected_close(&pingpong->expected);
     destroy_coarrays(pingpong);
     bc_node_order_destroy(&pingpong->by_node);
 }
@@ -321,6 +351,33 @@ static struct bc_quantities quantities_of(const struct pingpong *pingpong)
     };
 }
 
+/* Adds the expected time of this visit, if there is one. */
+static void expect(const struct pingpong *pingpong, struct pingpong_row *row)
+{
+    const size_t bytes = (size_t)pingpong_ndata(&row->shape) * sizeof(double);
+    if (!pingpong->expected.is_known || bytes < BC_EXPECTED_BYTES_MIN)
+        return;
+    row->expected_visits++;
+    row->expected_ns +=
+        pingpong_expected_ns(&pingpong->expected, find_part(pingpong, row->arrangement),
+                             pingpong->link_mbs[row->arrangement], bytes);
+}
+
+/* Returns the columns of the slowest pair. Collective over MPI_COMM_WORLD. */
+static struct bc_expected_result expected_of(const struct pingpong_row *row,
+                                             const struct bc_transfer_result *transfers)
+{
+    double slowest_ns = 0.0;
+    if (row->expected_visits > 0) {
+        /* MPI_MAX has no rule for NAN. */
+        const double own_ns =
+            isnan(row->expected_ns) ? INFINITY : row->expected_ns / row->expected_visits;
+        bc_harness_reduce(&own_ns, &slowest_ns, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    }
+    return bc_expected_result(slowest_ns, transfers->latency.value,
+                              (size_t)pingpong_ndata(&row->shape) * sizeof(double));
+}
+
 static void measure(struct pingpong *pingpong, struct bc_visit *visit)
 {
     const struct bc_run *const run = pingpong->run;
@@ -334,6 +391,7 @@ static void measure(struct pingpong *pingpong, struct bc_visit *visit)
     games[STAGED] = staged_game(pingpong, memory, &games[DIRECT]);
     if (pingpong->parameters.buffers == BC_BUFFERS_NEW)
         create_fresh(pingpong, &games[DIRECT], fresh);
+    expect(pingpong, row);
     struct bc_rounds *const rounds =
         bc_rounds_of(run, &quantities, visit->seconds, &row->repetitions);
     for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;)
@@ -371,6 +429,7 @@ static void write_row(const struct pingpong *pingpong, struct pingpong_row *row)
     };
     bc_transfer_conclude(run, &row->repetitions, "repetition", 2, result.ndata, row->wrong,
                          &result.transfers);
+    result.expected = expected_of(row, &result.transfers);
     if (pingpong->device != NULL)
         result.staged =
             bc_staged_of(&pingpong->parameters.memory, &result.transfers.measured.counterpart,

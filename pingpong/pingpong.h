@@ -6,6 +6,7 @@
 #include "common/coarray/coarray.h"
 #include "common/coarray/transfers.h"
 #include "common/device/memory.h"
+#include "common/expected/expected.h"
 #include "common/mpi/large_count.h"
 #include "common/run/parse.h"
 #include "common/run/run.h"
@@ -134,11 +135,12 @@ struct pingpong_parameters {
     struct pingpong_limits limits; /* max_ndata 0: set by `full` or `sizes`; `step` is no option */
     bool lowered;                  /* max_ndata was lowered to fit into memory; rank 0 */
     struct bc_memory_options memory;
-    int buffers; /* enum bc_buffers */
+    int buffers;       /* enum bc_buffers */
+    double link_gbits; /* of the network; 0: that of the fastest port */
 };
 
 extern const struct pingpong_parameters pingpong_default_parameters;
-enum { PINGPONG_OPTIONS = 12 };
+enum { PINGPONG_OPTIONS = 13 };
 extern const struct bc_option pingpong_options[PINGPONG_OPTIONS];
 
 /* Completes the limits of a state that begins with the parameters, except max_blocks. Local. */
@@ -186,6 +188,19 @@ static inline int64_t pingpong_checked(const struct pingpong_game *game)
    time of both halves in ns. Collective over the coarray's ranks. */
 double pingpong_play_checked(struct pingpong_game *game);
 
+/* ---- the expected rate (expected.c) ---------------------------------------------------------- */
+
+/* Returns the part of the network's rate that this rank's pair has, in MB/s, since pairs that move
+   data the same way share their node's port; 0: not known, or the pair is on one node. Collective
+   over MPI_COMM_WORLD. */
+double pingpong_link_mbs(const struct bc_expected *expected, const struct bc_job *job,
+                         struct pingpong_part part);
+
+/* Returns the expected time of this rank's transfers, mean of there and back, in ns; 0 on an idle
+   rank, NAN if it isn't known. Collective over the pair. */
+double pingpong_expected_ns(const struct bc_expected *expected, struct pingpong_part part,
+                            double link_mbs, size_t bytes);
+
 /* ---- a row (columns.c) ----------------------------------------------------------------------- */
 
 struct pingpong_result {
@@ -193,6 +208,7 @@ struct pingpong_result {
     struct pingpong_shape shape;
     int64_t ndata, nextent;
     struct bc_transfer_result transfers; /* two per repetition: there and back */
+    struct bc_expected_result expected;
     struct bc_staged staged;
     const char *buffers;
 };

@@ -26,5 +26,4 @@ void bc_transfer_conclude(const struct bc_run *run, struct bc_store *store, cons
         BC_COLUMN("time_s", BC_INFO, 6, type, member.measured.total_s),                            \
         BC_TIME_COLUMNS("latency", BC_LESS, 3, type, member.latency),                              \
         BC_COLUMN("bwidth_mbs", BC_INFO, 6, type, member.bwidth_mbs),                              \
-        BC_COLUMN("check", BC_INFO, 0, type, member.check),                                        \
-        BC_OUTCOME_COLUMNS(type, member.measured.outcome)
+        BC_COLUMN("check", BC_INFO, 0, type, member.check)

@@ -49,7 +49,8 @@ PROGRAMS = {
                    "--coarray-sync=none"],
                   (["--methods=shared window"], "note: shared window: ")),
     "linkmap/linkmap": (["--sizes=8", "--samples=5"],
-                        ["--per=node", "--alpha=0", "--sizes=3G", "--pairs=some", "--threshold=0", "--exclude=file"],
+                        ["--per=node", "--alpha=0", "--sizes=3G", "--pairs=some", "--threshold=0", "--exclude=file", "--link-rate=0",
+                         "--min-share=101", "--memory=gpu"],
                         ([], "note: no verdicts: ")),
     "noise/noise": (["--samples=2000", "--visits=1", "--operations=barrier", "--grain=0"],
                     ["--quantum=0", "--min-stop=0", "--per=node", "--operations=bcast", "--grain=2000000", "--alpha=51",
@@ -117,7 +118,7 @@ HEADERS = {
     "msgrate/msgrate_rma": "pattern synchronisation transfer threads" + MSGRATE_COLUMNS,
     "pingpong": """arrangement pattern sync count blksize stride ndata nextent nrep time_s
         latency_us latency_lo_us latency_hi_us latency_p99_us latency_max_us bwidth_mbs check
-        visits lost_pct samples status slowest_rank""",
+        expected_mbs share_pct visits lost_pct samples status slowest_rank""",
     "syncbench": """sync neighbours ranks inner outer ref_us ref_sd_us loop_us loop_sd_us sync_us
         sync_lo_us sync_hi_us sync_p99_us sync_max_us outliers check visits lost_pct samples status slowest_rank""",
     "halo": """method sync dims local ndata nrep time_s latency_us latency_lo_us latency_hi_us
@@ -132,18 +133,18 @@ HEADERS = {
         time_p99_us time_max_us own_us own_lo_us own_hi_us skew_us skew_lo_us skew_hi_us check visits lost_pct
         samples status slowest_rank""",
     "linkmap": """scope a b nbytes time_us time_lo_us time_hi_us out_mbs out_lo_mbs out_hi_mbs
-        in_mbs in_lo_mbs in_hi_mbs alone_pct verdict group visits lost_pct samples status
-        slowest_rank""",
+        in_mbs in_lo_mbs in_hi_mbs alone_pct verdict group expected_mbs share_pct visits lost_pct
+        samples status slowest_rank""",
 }
 OWN_OPTIONS = {
-    "linkmap": "per sizes pairs alpha threshold exclude",
+    "linkmap": "per sizes pairs alpha threshold exclude link-rate min-share memory device",
     "collective": "operations sizes types op in-place root",
     "noise": "quantum min-stop per operations grain alpha threshold",
     "overlap": """sizes min-num-elts max-num-elts data-driven-execution cutoff-time acceptance-threshold
         validation-steps default-tdm-n-iters max-tdm-iters root test-calls form plenty threshold
         no-blocking""",
     "overlap/overlap_halo": "local methods test-calls form plenty threshold no-blocking",
-    "pingpong": "patterns coarray-sync arrangements max-ndata max-stride max-blocks",
+    "pingpong": "patterns coarray-sync arrangements max-ndata max-stride max-blocks link-rate",
     "halo": "dims local methods coarray-sync",
 }
 # Quantities that bench_compare compares, of a program or a folder of them.
@@ -161,7 +162,8 @@ MAIN = {
     "overlap": "ref_us work_us total_us overlap_pct overlap_lo_pct overlap_hi_pct status",
     "mpi_overhead": "msgsize iterations iter_t work_t overhead base_t avail(%) overhead_lo_us overhead_hi_us status",
     "msgrate": "rate_per_s rate_lo_per_s rate_hi_per_s status",
-    "pingpong": "pattern sync count blksize stride ndata nextent latency_us latency_lo_us latency_hi_us bwidth_mbs status",
+    "pingpong": """pattern sync count blksize stride ndata nextent latency_us latency_lo_us latency_hi_us bwidth_mbs
+        share_pct status""",
     "syncbench": "sync sync_us sync_lo_us sync_hi_us status",
     "halo": "method sync local latency_us latency_lo_us latency_hi_us bwidth_mbs status",
     "collective": "operation time_us time_lo_us time_hi_us status",

@@ -2,6 +2,7 @@
 """GPUs (common/device) on a model of their driver: costs, data, the choice of a device, the message if there is
 none; and programs with buffers there, beside the staged counterpart."""
 
+import math
 import os
 import signal
 import statistics
@@ -106,6 +107,31 @@ class DeviceKernels(Base):
     def test_names(self):
         self.assertEqual(sorted(self.kernels), ["commcost_" + name for name in (
             "compare", "compute", "gather", "move", "scatter")])
+
+
+class DeviceLinkmap(Base):
+    def test_messages(self):
+        """The library reaches the buffer at one end while the message is on its way, and again for the empty answer.
+        memcpy in host memory is no reference."""
+        self.use("cuda")
+        found = {}
+        for memory in ("host", "device", "host:device", "pinned"):
+            found[memory] = virtual.run(
+                "linkmap", "--sizes=64K", "--visits=2", "--check", "--memory=" + memory, MODEL_LATENCY_US=20,
+                MODEL_DATA=1, MODEL_PER_BYTE_NS=1, MODEL_DEVICE_US=REACH_US, MODEL_DEVICE_PER_BYTE_NS=REACH_BYTE_NS,
+                VIRTUAL_MEMCPY_BYTE_NS=0.125)[0].rows
+        for memory, rows in found.items():
+            more_us = reach_us(1 << 16) + reach_us(0) if "device" in memory else 0
+            for row, host in zip(rows, found["host"]):
+                self.assertEqual((row["status"], row.get("memory", "host")), ("ok", memory))
+                self.near(1 / row["out_mbs"] * 62500, 1 / host["out_mbs"] * 62500 + more_us, 0.2, memory)
+                self.assertEqual(math.isnan(row["expected_mbs"]), memory != "host")
+
+    def test_wrong_data(self):
+        self.use("cuda")
+        rows = virtual.run("linkmap", "--sizes=64", "--visits=2", "--check", "--memory=device", expect=1, MODEL_DATA=1,
+                           MODEL_DEVICE_STALE=1)[0].rows
+        self.assertEqual({row["status"] for row in rows}, {"FAIL"})
 
 
 class DevicePingPong(Base):

@@ -99,6 +99,56 @@ class Linkmap(virtual.Test):
         self.assertEqual({row["verdict"] for row in rows if row["scope"] == "whole"},
                          {"two groups"})
 
+    def test_expected_rate(self):
+        """Within a node that of memcpy, between nodes that of the slower port; unknown for small messages, and where
+        a port's rate is."""
+        within = 8000
+        for rates, options, between in (("1000,500", (), 62.5), ("1000,0", (), None),
+                                        ("1000,500", ("--link-rate=4",), 500)):
+            rows = self.run_job("--per=rank", "--pairs=all", *options, VIRTUAL_NODE_OF="0011", VIRTUAL_LINK_MBITS=rates,
+                                VIRTUAL_MEMCPY_BYTE_NS=1e3 / within)
+            for row in rows:
+                truth = None
+                if row["scope"] == "pair":
+                    truth = within if row["a"].split(":")[0] == row["b"].split(":")[0] else between
+                elif between:  # two of three links are between nodes
+                    truth = between
+                what = "{} {}: {} to {}".format(rates, options, row["a"], row["b"])
+                if truth is None or row["nbytes"] == 8:
+                    self.assertTrue(math.isnan(row["expected_mbs"]) and math.isnan(row["share_pct"]), what)
+                    continue
+                mbs = truth * 1e6 / 2 ** 20
+                self.near(row["expected_mbs"], mbs, 0.005 * mbs, what)
+                share_pct = 100 * row["out_mbs"] / mbs
+                self.near(row["share_pct"], share_pct, max(0.06, 0.005 * share_pct), what + " share")
+
+    def test_expected_rate_of_the_slower_way(self):
+        rows = self.run_job(nodes=2, MODEL_SLOW_LINKS="0>1", MODEL_SLOW_LINK_PER_BYTE_NS=1,
+                            VIRTUAL_LINK_MBITS="1000,1000")
+        whole, first, second = (row for row in rows if row["nbytes"] == LARGE)
+        self.assertLess(first["out_mbs"], first["in_mbs"])
+        for row in (first, second):
+            self.near(row["share_pct"], 100 * first["out_mbs"] / whole["expected_mbs"], 0.06)
+
+    def test_links_below_a_share(self):
+        """A link that the comparison with others misses; if most are below, one warning, and no rows."""
+        fast, named = 8000, [("virtual1", "virtual3", "even")]  # all links but one reach 97 %, that one 14 %
+        warning = "1048576 bytes: {} below {} % of the expected rate: run checkup.sh"
+        for options, rate, rows_named, said in (
+                ((), fast, named, warning.format("1 link", 20)), (("--min-share=10",), fast, [], None),
+                (("--min-share=99",), fast, [], warning.format("most links are", 99)),
+                ((), 10 * fast, [], warning.format("most links are", 20))):
+            done = virtual.run_raw(
+                "linkmap", "--sizes=64K,1M", "--threshold=1000", "--visits=3", "--columns=all", *options,
+                VIRTUAL_RANKS=5, VIRTUAL_NODES=5, MODEL_LATENCY_US=LATENCY_US, MODEL_PER_BYTE_NS=BYTE_NS,
+                MODEL_SLOW_LINKS="1>3", MODEL_SLOW_LINK_PER_BYTE_NS=6, VIRTUAL_LINK_MBITS=",".join(5 * [str(rate)]))
+            rows = virtual.read_tsv(done.stdout)
+            self.assertEqual([(name(row["a"]), name(row["b"]), row["verdict"]) for row in rows
+                              if row["scope"] == "pair"], rows_named, options)
+            found = [line for line in done.stdout.splitlines() if "of the expected rate" in line]
+            self.assertEqual(len(found), said is not None)
+            self.assertIn(said or "", "".join(found))
+
     def run_with_file(self, option, *options, **variables):
         """A job that writes a file, and its text."""
         path = os.path.join(virtual.BUILD, "tests/virtual", "linkmap_test.file")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Latency and bandwidth on an ideal machine: every pattern, synchronisation and arrangement."""
 
+import math
+
 import rules
 import virtual
 
@@ -85,6 +87,28 @@ class PingPong(virtual.Test):
     def test_checked(self):
         """Each way is timed alone then, with a reading more."""
         self.check(MODELS["usual"], "--patterns=put,MPI Send", "--check", rows=9, VIRTUAL_CLOCK_NS=500)
+
+    def test_expected_rate(self):
+        """Within a node that of memcpy. Between nodes, pairs that move data the same way share their node's port."""
+        for variables, byte_ns_of in (
+                ({"VIRTUAL_MEMCPY_BYTE_NS": 0.125}, {"single": 0.125, "multiple": 0.125, "crossing": 0.125}),
+                ({"VIRTUAL_NODES": 2, "VIRTUAL_LINK_MBITS": "800,1600"},
+                 {"single": 10, "multiple": 20, "crossing": 10}),
+                ({"VIRTUAL_NODES": 4, "VIRTUAL_LINK_MBITS": "1600,1600,0,1600"},
+                 {"single": 5, "multiple": 0, "crossing": 0})):
+            (launch,) = virtual.run("pingpong", "--sizes=8,64K", "--patterns=put,MPI Send", "--coarray-sync=images",
+                                    *SAMPLES, ranks=4, **variables, **MODELS["usual"].variables())
+            for row in launch.rows:
+                byte_ns = byte_ns_of[row["arrangement"]]
+                what = "{} {}".format(variables, row["arrangement"])
+                self.near(row["latency_us"], true_us(MODELS["usual"], row), 0.005 * row["latency_us"], what)
+                if byte_ns == 0 or row["ndata"] == 1:
+                    self.assertTrue(math.isnan(row["expected_mbs"]) and math.isnan(row["share_pct"]), what)
+                    continue
+                mbs = 1e3 / byte_ns * 1e6 / 2 ** 20
+                self.near(row["expected_mbs"], mbs, 0.005 * mbs, what)
+                share_pct = 100 * row["bwidth_mbs"] / mbs
+                self.near(row["share_pct"], share_pct, max(0.06, 0.005 * share_pct), what + " share")
 
     def test_data(self):
         """Data that moves is checked; wrong data is FAIL."""

@@ -12,8 +12,8 @@ from commcost.words import cut
 OF_A_LAUNCH = set("""
     all_rows benchmark clock_cost_ns clock_resolution_ns columns command common_clock_error_ns computing_from_ns date
     debug dump-samples environment format global_clock global_clock_error_bound_us global_clock_error_growth_us_per_s
-    global_clock_error_us hosts intervals job_id last_date late_us layout machine-readable metadata no-header nohdr
-    output schema snapshot snapshot_s threshold verbose""".split())
+    global_clock_error_us hosts intervals job_id last_date late_us layout link-rate machine-readable metadata no-header
+    nohdr output schema snapshot snapshot_s threshold verbose""".split())
 
 # The measured system: machine, library, build, another program. A comparison may be about it, and reports differences.
 OF_THE_SYSTEM = set("""
@@ -31,7 +31,7 @@ OF_THE_SAMPLING = set("""
 # The choice of rows, or one of their keys. Rows of only one side are missing or added.
 OF_THE_ROWS = set("""
     arrangements both cache coarray-sync data-driven-execution dims form full local max-blocks max-ndata
-    max-neighbours max-num-elts max-stride messages methods min-num-elts msgsize no-blocking operations
+    max-neighbours max-num-elts max-stride messages methods min-num-elts min-share msgsize no-blocking operations
     partitions patterns peers ppn recv size sizes sync test-calls threads transfer types""".split())
 
 MAY_DIFFER = OF_A_LAUNCH | OF_THE_SAMPLING | OF_THE_ROWS
