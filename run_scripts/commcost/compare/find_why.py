@@ -47,15 +47,15 @@ Exit status: 0 a cause was found; 1 none, or not decided; 2 wrong usage.""", all
 
 
 def row_text(change, varying):
-    """Returns the name of a row: the keys that vary, and the quantity."""
-    parts = []
+    """Returns the name of a row: the program or the operation, the keys that vary, and the quantity."""
+    parts = [change.series.schema.benchmark]
     for key, value in zip(change.series.schema.keys, change.series.keys):
         if key in ("operation", "collective"):
-            parts.append(f"MPI_{value.capitalize()}")
+            parts[0] = f"MPI_{value.capitalize()}"
         elif key in varying and value not in ("NA", "none"):
             number = parsed_number(value) if key in ("size_bytes", "msgsize") else None
             parts.append(f"{key} {value}" if number is None else bytes_text(number))
-    return ", ".join(dict.fromkeys([*(parts or [change.series.schema.benchmark]), change.series.quantity]))
+    return ", ".join([*parts, change.series.quantity])
 
 
 def change_text(change):

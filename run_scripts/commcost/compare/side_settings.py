@@ -90,8 +90,9 @@ def reason_against(name, values):
 
 def bind_of(text):
     """Returns the word for --bind from the metadata `binding`: core if each rank has its own processors, none if all
-    ranks share them, or "" if unknown."""
-    return "none" if text.startswith("each rank: ") else "core" if re.match("[0-9]+: .*; ", text) else ""
+    ranks share them or a single rank has several, or "" if unknown."""
+    is_free = re.match("each rank: |rank 0: .*[-,]", text)
+    return "none" if is_free else "core" if re.match("(rank )?[0-9]+: ", text) else ""
 
 
 def program_of(command, build):

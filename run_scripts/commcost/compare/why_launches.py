@@ -61,8 +61,12 @@ class Launches:
             raise Failure(f"{options.build:.200} has no program of {self.benchmark}: build it, or use --build=FOLDER")
         self.words = side_settings.chosen_options(line, [change.series for change in self.targets])
         bind = "none" if side_settings.bind_of(new.get("binding", [""])[0]) == "none" else ""
-        self.job = launchers.Job(options.ranks or number("ranks") or 2, options.ranks_per_node or (
-            number("ranks_per_node") if number("nodes") > 1 else None), options.hosts, options.bind or bind)
+        self.everything = range(len(self.settings.differing))
+        self.job = launchers.Job(
+            options.ranks or number("ranks") or 2,
+            options.ranks_per_node or (number("ranks_per_node") if number("nodes") > 1 else None), options.hosts,
+            options.bind or bind, any(launchers.progresses_asynchronously(self.settings.variables(chosen))
+                                      for chosen in ((), self.everything)))
         self.launcher = launchers.find(options.launcher, options.build)
         self.trials = trial_launches.Trials(options.output, options.limit, options.time_limit, options.is_new)
         self.failure = ""  # message of the last launch that failed
@@ -88,9 +92,8 @@ class Launches:
 
     def begin(self, options):
         """Makes the folder or resumes it."""
-        sides = (), range(len(self.settings.differing))
         programs = {options.build: {os.path.relpath(self.program, options.build)}}
-        self.trials.begin(suite_plan.Plan([self._step(chosen, 1) for chosen in sides], programs, []), [self.launcher],
+        self.trials.begin(suite_plan.Plan([self._step(chosen, 1) for chosen in ((), self.everything)], programs, []), [self.launcher],
                           options)
 
     def measure(self, change, chosen, run):
