@@ -246,7 +246,8 @@ const struct bc_program collective_program = {
     .name = "collective",
     .summary = "Measures the time of blocking collectives, from the first process's start to the\n"
                "last one's end. Needs at least 2 processes.",
-    .placement = BC_ON_PAGES,
+    .placement = BC_PLACED,
+    .has_buffers = true,
     .options = {collective_options, COLLECTIVE_OPTIONS},
     .defaults = &collective_default_parameters,
     .defaults_bytes = sizeof collective_default_parameters,

@@ -125,7 +125,8 @@ static bool list_rows(const struct halo *halo, struct bc_error *error)
             continue;
         obstacle = why_no_rows(halo, halo_methods[i]);
         for (int j = 0; j < p->local.count && obstacle == NULL; j++) {
-            *(struct halo_row *)bc_add_row(halo->run) =
+            *(struct halo_row *)(halo_methods[i]->in_window ? bc_add_window_row
+                                                            : bc_add_row)(halo->run) =
                 (struct halo_row){.method = halo_methods[i], .box = &p->local.boxes[j]};
             any = true;
         }
@@ -216,7 +217,8 @@ const struct bc_program halo_program = {
     .name = "halo",
     .summary = "Measures a 3D halo exchange in a periodic grid of processes, by puts, gets,\n"
                "messages, a neighbourhood collective, and shared memory.",
-    .placement = "put, get and shared window: " BC_IN_WINDOWS "; other methods: " BC_ON_PAGES,
+    .placement = "put, get and shared window: " BC_IN_WINDOWS "; other methods: " BC_PLACED,
+    .has_buffers = true,
     .options = {halo_options, HALO_OPTIONS},
     .defaults = &halo_default_parameters,
     .defaults_bytes = sizeof halo_default_parameters,

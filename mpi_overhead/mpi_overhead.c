@@ -243,7 +243,8 @@ const struct bc_program mpi_overhead_program = {
     .name = "mpi_overhead",
     .summary = "Measures the host overhead of a message, and the share of its transfer time that\n"
                "is left for work. Needs an even number of processes.",
-    .placement = BC_ON_PAGES,
+    .placement = BC_PLACED,
+    .has_buffers = true,
     .options = {overhead_options, OVERHEAD_OPTIONS},
     .defaults = &overhead_default_parameters,
     .defaults_bytes = sizeof overhead_default_parameters,

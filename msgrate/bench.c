@@ -3,7 +3,7 @@
 #include "msgrate/warnings.h"
 
 #include "common/job/job.h"
-#include "common/memory/allocate.h"
+#include "common/memory/placement.h"
 #include "common/mpi/mpi_check.h"
 
 #include <math.h>
@@ -67,9 +67,9 @@ struct msgrate_messages msgrate_messages_of(const struct msgrate_bench *bench, i
 
 unsigned char *msgrate_allocate(const struct msgrate_messages *messages)
 {
-    return bc_allocate_pages(msgrate_buffer_bytes(messages),
-                             "no memory for %d x %d messages of %lld bytes", messages->npeers,
-                             messages->count, (long long)messages->bytes);
+    return bc_allocate_buffer(msgrate_buffer_bytes(messages),
+                              "no memory for %d x %d messages of %lld bytes", messages->npeers,
+                              messages->count, (long long)messages->bytes);
 }
 
 /* Writes or verifies the messages of a block from `sender` to `receiver`. Returns the number of

@@ -169,7 +169,7 @@ static inline unsigned char *msgrate_block(const struct msgrate_messages *messag
     return buffer + msgrate_block_bytes(messages) * (size_t)place;
 }
 
-/* Allocates a buffer with bc_allocate_pages. */
+/* Allocates a buffer, to be freed by bc_free_buffer. */
 unsigned char *msgrate_allocate(const struct msgrate_messages *messages);
 
 /* Writes the data that this rank sends in an iteration. */

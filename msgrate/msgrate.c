@@ -140,7 +140,8 @@ const struct bc_program msgrate_program = {
     .name = "msgrate",
     .summary = "Measures the rate of messages that a process sends and receives in four\n"
                "patterns, with cold caches and many peers. Needs at least 2 processes.",
-    .placement = BC_ON_PAGES ", one for all messages in each direction",
+    .placement = BC_PLACED ", one for all messages in each direction",
+    .has_buffers = true,
     .options = {msgrate_options, MSGRATE_OPTIONS},
     MSGRATE_PROGRAM,
     .row_bytes = sizeof(struct msgrate_line),

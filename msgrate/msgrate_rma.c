@@ -135,7 +135,8 @@ const struct bc_program msgrate_rma_program = {
     .summary =
         "Measures the rate of one-sided messages of a process by synchronisation, with cold\n"
         "caches and many peers. Needs at least 2 processes.",
-    .placement = BC_ON_PAGES "; targets are " BC_IN_WINDOWS,
+    .placement = BC_PLACED "; targets are " BC_IN_WINDOWS,
+    .has_buffers = true,
     .options = {msgrate_rma_options, MSGRATE_RMA_OPTIONS},
     MSGRATE_PROGRAM,
     .row_bytes = sizeof(struct msgrate_rma_row),

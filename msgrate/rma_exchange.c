@@ -7,6 +7,7 @@
 #include "common/coarray/coarray.h"
 #include "common/mpi/harness.h"
 #include "common/memory/allocate.h"
+#include "common/memory/placement.h"
 #include "common/mpi/mpi_check.h"
 
 #include <sched.h>
@@ -260,6 +261,6 @@ void msgrate_rma_exchange_destroy(struct msgrate_rma_exchange *x)
     BC_MPI(MPI_Win_free(&x->window));
     free_group(&x->target_group);
     free_group(&x->origin_group);
-    free(x->local_buffer);
+    bc_free_buffer(x->local_buffer);
     bc_amount_destroy(&x->messages.amount);
 }

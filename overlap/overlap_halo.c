@@ -260,7 +260,8 @@ const struct bc_program overlap_halo_program = {
     .summary = "Measures how much work fits under a 3D halo exchange in a periodic grid of\n"
                "processes, and what that gains against the same exchange by blocking calls.\n"
                "Needs at least 2 processes.",
-    .placement = BC_ON_PAGES,
+    .placement = BC_PLACED,
+    .has_buffers = true,
     .own_options = {own_options, sizeof own_options / sizeof *own_options},
     .defaults =
         &(const struct overlap_halo){

@@ -151,7 +151,8 @@ const struct bc_program overlap_partitioned_program = {
     .summary = "Measures what it gains to send a message in parts, each as soon as the work that\n"
                "makes it is done (MPI_Psend_init, MPI_Pready), against one MPI_Send after the\n"
                "work.\nNeeds at least 2 processes.",
-    .placement = BC_ON_PAGES,
+    .placement = BC_PLACED,
+    .has_buffers = true,
     .own_options = {own_options, sizeof own_options / sizeof *own_options},
     .defaults = &(const struct partitioned_state){.overlap.parameters = {OVERLAP_DEFAULTS,
                                                                          .name = "partitioned",

@@ -15,9 +15,9 @@ static int64_t checked_values(const struct pingpong_game *g)
 /* Returns this rank's buffer in half a repetition, in which it `moves` the data or not. */
 static struct bc_buffer *buffer_of(const struct pingpong_game *g, bool moves)
 {
-    if (g->fresh != NULL && g->pattern->move == NULL)
-        return &g->fresh[moves ? 0 : 1];
-    return g->fresh != NULL && moves ? &g->fresh[0] : g->values;
+    if (g->own != NULL && g->pattern->move == NULL)
+        return &g->own[moves ? 0 : 1];
+    return g->own != NULL && moves ? &g->own[0] : g->values;
 }
 
 /* Returns value i of this rank's part before or after the current half: afterwards the target has

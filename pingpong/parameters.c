@@ -153,10 +153,14 @@ double pingpong_needed_bytes(const struct pingpong_parameters *p,
 {
     struct pingpong_shape shape;
     const double buffers = p->buffers == BC_BUFFERS_NEW ? 4.0 : 1.0;
-    bool exact = false;
+    bool exact = false, sends = false;
     int64_t values = pingpong_largest_extent(p, limits);
-    for (int i = 0; i < PINGPONG_PATTERNS; i++)
+    for (int i = 0; i < PINGPONG_PATTERNS; i++) {
         exact = exact || (p->patterns.chosen[i] && pingpong_patterns[i].exact);
+        sends = sends || (p->patterns.chosen[i] && pingpong_patterns[i].move == NULL);
+    }
+    if (sends && p->buffers != BC_BUFFERS_NEW)
+        values += 2 * limits->max_ndata;
     for (int i = 0; exact && pingpong_shape_at(PINGPONG_CONTIGUOUS, limits, i, &shape); i++)
         values += pingpong_ndata(&shape);
     return buffers * (double)sizeof(double) * (double)values;

@@ -204,6 +204,13 @@ static void open_pingpong(struct pingpong *pingpong, struct bc_run *run)
     open_expected(pingpong);
 }
 
+/* True if a row has buffers of its own: with --buffers=new, and of messages in host memory. */
+static bool has_own_buffers(const struct pingpong *pingpong, const struct pingpong_row *row)
+{
+    return pingpong->parameters.buffers == BC_BUFFERS_NEW ||
+           (row->pattern->move == NULL && pingpong->device == NULL);
+}
+
 static void list_arranged(const struct pingpong *pingpong, int arrangement)
 {
     const struct pingpong_parameters *const p = &pingpong->parameters;
@@ -217,7 +224,9 @@ static void list_arranged(const struct pingpong *pingpong, int arrangement)
                 (!message && p->sync != BC_SYNC_NONE && p->sync != s))
                 continue;
             for (int n = 0; pingpong_shape_at(row.pattern->sweep, &p->limits, n, &row.shape); n++)
-                *(struct pingpong_row *)bc_add_row(pingpong->run) = row;
+                *(struct pingpong_row *)(has_own_buffers(pingpong, &row)
+                                             ? bc_add_row
+                                             : bc_add_window_row)(pingpong->run) = row;
         }
 }
 
@@ -310,23 +319,25 @@ static struct pingpong_game staged_game(const struct pingpong *pingpong, struct 
     return staged;
 }
 
-static void create_fresh(const struct pingpong *pingpong, struct pingpong_game *game,
-                         struct bc_buffer fresh[2])
+static void create_own(const struct pingpong *pingpong, struct pingpong_game *game,
+                       struct bc_buffer own[2])
 {
     const size_t bytes = (size_t)pingpong_checked(game) * sizeof(double);
     for (int i = 0; i < 2; i++)
-        bc_buffer_create(&fresh[i], pingpong->device, pingpong->memory, bytes,
+        bc_buffer_create(&own[i], pingpong->device, pingpong->memory, bytes,
                          pingpong->run->settings.check, MEMORY_ADVICE);
-    game->fresh = fresh;
+    game->own = own;
+    game->origin = own[0].start;
+    game->landing = own[1].start;
 }
 
 /* Replaces the buffers by newly allocated ones. */
-static void renew_fresh(struct pingpong_game *game)
+static void renew_own(struct pingpong_game *game)
 {
     for (int i = 0; i < 2; i++)
-        bc_buffer_renew(&game->fresh[i]);
-    game->origin = game->fresh[0].start;
-    game->landing = game->fresh[1].start;
+        bc_buffer_renew(&game->own[i]);
+    game->origin = game->own[0].start;
+    game->landing = game->own[1].start;
 }
 
 /* Returns the ranks that start together. If ranks share processors, idle ranks that no
@@ -386,19 +397,19 @@ static void measure(struct pingpong *pingpong, struct bc_visit *visit)
     const MPI_Comm starting = starting_ranks(pingpong, row);
     struct part *const memory = part_of(pingpong, row);
     struct pingpong_game games[QUANTITIES];
-    struct bc_buffer fresh[2];
+    struct bc_buffer own[2];
     create_game(pingpong, row, memory, &games[DIRECT]);
     games[STAGED] = staged_game(pingpong, memory, &games[DIRECT]);
-    if (pingpong->parameters.buffers == BC_BUFFERS_NEW)
-        create_fresh(pingpong, &games[DIRECT], fresh);
+    if (has_own_buffers(pingpong, row))
+        create_own(pingpong, &games[DIRECT], own);
     expect(pingpong, row);
     struct bc_rounds *const rounds =
         bc_rounds_of(run, &quantities, visit->seconds, &row->repetitions);
     for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;)
         for (int q = 0; bc_round_wants(round, q); q++) {
             struct pingpong_game *const game = &games[q];
-            if (games[DIRECT].fresh != NULL)
-                renew_fresh(&games[DIRECT]);
+            if (pingpong->parameters.buffers == BC_BUFFERS_NEW)
+                renew_own(&games[DIRECT]);
             bc_round_release(round, starting);
             if (round->lead_in > 0)
                 pingpong_play(game, round->lead_in);
@@ -410,8 +421,8 @@ static void measure(struct pingpong *pingpong, struct bc_visit *visit)
         }
     visit->is_precise = bc_store_is_precise(run, &quantities, &row->repetitions);
     row->wrong += games[DIRECT].wrong + games[STAGED].wrong;
-    for (int i = 0; i < 2 && games[DIRECT].fresh != NULL; i++)
-        bc_buffer_destroy(&fresh[i]);
+    for (int i = 0; i < 2 && games[DIRECT].own != NULL; i++)
+        bc_buffer_destroy(&own[i]);
     destroy_game(&games[DIRECT]);
 }
 
@@ -442,7 +453,8 @@ const struct bc_program pingpong_program = {
     .summary =
         "Measures latency and bandwidth between processes, by put, get and MPI_Send in many\n"
         "patterns, including synchronisation. Needs at least 2 processes.",
-    .placement = BC_IN_WINDOWS "; with --buffers=new and --memory " BC_ON_PAGES,
+    .placement = "puts and gets: " BC_IN_WINDOWS "; MPI Send and --buffers=new: " BC_PLACED,
+    .has_buffers = true,
     .options = {pingpong_options, PINGPONG_OPTIONS},
     .defaults = &pingpong_default_parameters,
     .defaults_bytes = sizeof pingpong_default_parameters,

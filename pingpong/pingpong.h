@@ -65,18 +65,18 @@ bool pingpong_shape_at(enum pingpong_sweep sweep, const struct pingpong_limits *
 /* ---- patterns (patterns.c) ------------------------------------------------------------------- */
 
 /* One rank's end of a ping-pong. If the coarray only stages device memory, each repetition copies
-   from and to the device. With --buffers=new, messages and this rank's end of puts and gets use
-   separate buffers. */
+   from and to the device. Messages in host memory, and with --buffers=new also this rank's end of
+   puts and gets, use separate buffers. */
 struct pingpong_game {
     const struct pingpong_pattern *pattern;
     enum bc_coarray_sync sync;
     struct bc_coarray *coarray; /* of at least nextent values */
     double *origin, *landing;   /* data that this rank sends, puts or gets; data that it receives.
-                                   In the coarray's values or in `fresh` */
+                                   In the coarray's values or in `own` */
     struct bc_buffer *values;   /* the coarray's values, or with `staged` the device's */
     bool is_counterpart;        /* at least one of the partners is `staged` */
     bool staged;                /* this rank copies between the coarray and `values` */
-    struct bc_buffer *fresh;    /* with --buffers=new, those of origin and landing; else NULL */
+    struct bc_buffer *own;      /* separate buffers of origin and landing, or NULL */
     struct pingpong_shape shape;
     MPI_Datatype section;      /* of PINGPONG_STRIDED, which moves all single values at once */
     struct bc_amount message;  /* of MPI_Send: the shape's values */
@@ -153,8 +153,9 @@ bool pingpong_parameters_fit(void *state, struct bc_run *run, struct bc_error *e
 int64_t pingpong_largest_extent(const struct pingpong_parameters *p,
                                 const struct pingpong_limits *limits);
 
-/* Returns the bytes of all coarrays of a run with these limits, and with --buffers=new of two more
-   buffers and a third that replaces one. */
+/* Returns the bytes of all coarrays of a run with these limits, of two buffers for messages, and
+   with
+   --buffers=new of a third that replaces one. */
 double pingpong_needed_bytes(const struct pingpong_parameters *p,
                              const struct pingpong_limits *limits);
 
@@ -177,7 +178,7 @@ struct bc_span pingpong_play_half(struct pingpong_game *game, bool there);
 /* Number of values after the data that --check verifies, if the coarray has them. */
 #define PINGPONG_GUARD_VALUES 64
 
-/* Returns the number of values that --check verifies and that `fresh` has. */
+/* Returns the number of values that --check verifies and that `own` has. */
 static inline int64_t pingpong_checked(const struct pingpong_game *game)
 {
     const int64_t guarded = pingpong_nextent(&game->shape) + PINGPONG_GUARD_VALUES;

@@ -3,6 +3,7 @@
 
 #include "common/job/node_order.h"
 #include "common/memory/allocate.h"
+#include "common/memory/placement.h"
 #include "common/mpi/mpi_check.h"
 
 #include <stdlib.h>
@@ -83,14 +84,14 @@ double *halo_allocate_values(const struct halo_exchange *exchange, int64_t count
 {
     const size_t bytes = (size_t)count * sizeof(double);
     return exchange->space.memory == BC_MEMORY_HOST
-               ? bc_allocate_pages(bytes, "no memory for %zu bytes", bytes)
+               ? bc_allocate_buffer(bytes, "no memory for %zu bytes", bytes)
                : allocate_on_device(&exchange->space, count);
 }
 
 void halo_free_values(const struct halo_exchange *exchange, double *values)
 {
     if (exchange->space.memory == BC_MEMORY_HOST)
-        free(values);
+        bc_free_buffer(values);
     else if (values != NULL)
         bc_device_free(exchange->space.device, exchange->space.memory, values);
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/memory/buffer_functions.h"
 
-#include "common/memory/allocate.h"
+#include "common/memory/placement.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static const struct bc_buffer_functions *on_device; /* NULL: no device is open */
@@ -12,8 +11,8 @@ void bc_buffer_set_functions(const struct bc_buffer_functions *functions) { on_d
 
 static void allocate(struct bc_buffer *buffer, const char *advice)
 {
-    buffer->start = bc_allocate_pages(buffer->bytes, "no memory for a buffer of %zu bytes: use %s",
-                                      buffer->bytes, advice);
+    buffer->start = bc_allocate_buffer(buffer->bytes, "no memory for a buffer of %zu bytes: use %s",
+                                       buffer->bytes, advice);
     buffer->image = buffer->start;
 }
 
@@ -30,7 +29,7 @@ void bc_buffer_create(struct bc_buffer *buffer, struct bc_device *device, enum b
 void bc_buffer_destroy(struct bc_buffer *buffer)
 {
     if (buffer->memory == BC_MEMORY_HOST)
-        free(buffer->start);
+        bc_free_buffer(buffer->start);
     else
         on_device->destroy(buffer);
 }
@@ -50,7 +49,7 @@ void bc_buffer_renew(struct bc_buffer *buffer)
     }
     allocate(buffer, "--buffers=reused, or less of it");
     memcpy(buffer->start, former, buffer->bytes);
-    free(former);
+    bc_free_buffer(former);
 }
 
 void bc_buffer_write(struct bc_buffer *buffer, size_t bytes)

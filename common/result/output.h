@@ -102,6 +102,7 @@ extern void *const bc_no_object;
 
 /* The last columns of every row of measurements. */
 struct bc_outcome {
+    const char *align; /* the placement of the row's buffers; NULL: in a window */
     int visits;
     double
         lost_pct; /* the share of time in which ranks were interrupted, mean over ranks, or NAN */

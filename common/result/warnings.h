@@ -46,6 +46,10 @@
 #define BC_NOTE_NO_LINK_RATE                                                                       \
     "note", "expected_mbs between nodes is unknown, since no port reports a rate: use --link-rate"
 
+#define BC_WARNING_NO_HUGE_PAGES                                                                   \
+    "warning", "--pages=huge: got no huge page: write madvise to "                                 \
+               "/sys/kernel/mm/transparent_hugepage/enabled"
+
 /* ---- disturbances ---------------------------------------------------------------------------- */
 
 /* Scripts match "interrupted by "; don't change it. */

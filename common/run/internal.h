@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/job/contention.h"
+#include "common/memory/placement.h"
 #include "common/result/writer.h"
 #include "common/run/option_table.h"
 #include "common/run/program.h"
@@ -11,6 +12,13 @@
    --max-time replaces it. */
 #define BC_SPAN_S 3.0
 
+/* A placement of --align, with its name. */
+struct bc_named_placement {
+    struct bc_placement placement;
+    char name[24];
+};
+enum { BC_PLACEMENTS_MAX = 8 };
+
 struct bc_sweep; /* the rows and their visits (visits.c) */
 
 struct bc_own_run {
@@ -18,7 +26,9 @@ struct bc_own_run {
     int argc;    /* the command line, as MPI leaves it */
     char **argv;
     const struct bc_table *table;
-    const char *keys;               /* the keys that vary in this run, see bc_open_result */
+    char keys[128]; /* the keys that vary in this run, see bc_open_result */
+    struct bc_named_placement placements[BC_PLACEMENTS_MAX];
+    int placement_count;
     char *columns;                  /* the names of the shown columns, for bc_style; NULL: all */
     const char *spare;              /* columns that a table may leave out */
     double span_s;                  /* BC_SPAN_S, or a shorter --max-time; on rank 0 */
@@ -38,6 +48,18 @@ extern const struct bc_settings bc_default_settings;
 
 /* Returns their table. Without `may_start_together` it lacks --start. */
 struct bc_option_rows bc_settings_table(bool may_start_together);
+
+/* Returns the table of the options of programs with buffers. */
+struct bc_option_rows bc_buffers_table(void);
+
+/* ---- placements of buffers (placements.c); local --------------------------------------------- */
+
+/* Reads --align into the placements. Returns false with the error set if it is wrong. */
+bool bc_placements_read(struct bc_run *run, struct bc_error *error);
+
+/* Returns the table with the key `align`, or the table itself with the default placement or without
+   the column `visits`. */
+const struct bc_table *bc_placements_table(const struct bc_run *run, const struct bc_table *table);
 
 /* ---- the parts of bc_start without MPI; all local -------------------------------------------- */
 

@@ -7,6 +7,7 @@
 #include "common/job/launcher.h"
 #include "common/job/limits.h"
 #include "common/job/metadata.h"
+#include "common/result/warnings.h"
 
 #include "build_info.h"
 
@@ -41,6 +42,8 @@ void bc_run_prepare(struct bc_run *run, const struct bc_program *program, void *
     /* The program's own options come first in --help and metadata. */
     bc_options_add(&run->options, program->own_options, state);
     bc_options_add(&run->options, program->options, state);
+    if (program->has_buffers)
+        bc_options_add(&run->options, bc_buffers_table(), &run->settings);
     bc_options_add(&run->options, bc_settings_table(program->has_start), &run->settings);
 }
 
@@ -98,6 +101,7 @@ bool bc_run_accept(struct bc_run *run, int argc, char *const *argv, bc_lookup_fn
 {
     const struct bc_program *const program = run->program;
     if (!bc_options_parse(&run->options, argc, argv, lookup, error) || !check_samples(run, error) ||
+        !bc_placements_read(run, error) ||
         (program->complete != NULL && !program->complete(run->own->state, error)) ||
         (program->fit != NULL && !program->fit(run->own->state, run, error)))
         return false;
@@ -234,9 +238,13 @@ static void read_options(struct bc_run *run, int argc, char **argv)
     if (root)
         free(text.start);
     else if (!bc_options_decode(&run->options, text.start, (size_t)length) ||
+             !bc_placements_read(run, &error) ||
              (run->program->complete != NULL && !run->program->complete(run->own->state, &error)))
         bc_abort("could not read the options of rank 0");
     run->visits = (int)run->settings.visits;
+    bc_place_buffers(&run->own->placements[0].placement);
+    if (run->settings.pages == BC_PAGES_HUGE)
+        bc_use_huge_pages();
 }
 
 /* Collective. */
@@ -342,8 +350,12 @@ struct bc_run *bc_start(const struct bc_program *program, void *state, int argc,
 void bc_open_result(struct bc_run *run, const struct bc_table *table, const char *keys)
 {
     struct bc_error error = {""};
-    run->own->table = table;
-    run->own->keys = keys;
+    const bool has_list = run->own->placement_count > 1;
+    run->own->table = bc_placements_table(run, table);
+    snprintf(run->own->keys, sizeof run->own->keys, "%s%s", has_list ? "align," : "", keys);
+    if (has_list && run->own->table == table)
+        bc_require(run, false,
+                   &(struct bc_error){"--align: these rows have no keys: use one placement"});
     bc_require(run, run->job.rank == 0 && bc_files_open(run, &error), &error);
     bc_signals_watch();
     if (run->settings.start == BC_START_WINDOW)
@@ -374,6 +386,8 @@ int bc_finish(struct bc_run *run)
     int status = run->failed || run->signal != 0 ? BC_EXIT_FAILED : BC_EXIT_DONE;
     if (run->window != NULL)
         bc_start_window_conclude(run->window, run->output);
+    if (bc_huge_pages_are_missing())
+        bc_output_remark(run->output, BC_WARNING_NO_HUGE_PAGES);
     bc_contention_end(&run->own->contention, &run->job, run->output);
     if (run->job.rank == 0)
         status = bc_files_close(run, status);

@@ -24,13 +24,14 @@
 #define BC_BUDGET_S 14.0
 
 #define BC_ON_PAGES "each buffer begins on a page"
+#define BC_PLACED "each buffer by --align, again in each visit"
 #define BC_IN_WINDOWS "in windows, placed by the MPI library (MPI_Win_allocate)"
 
 struct bc_program {
     const char *name;
     const char *summary; /* for --help */
-    /* The placement of buffers, for the metadata: addresses can change times by half. BC_ON_PAGES,
-       BC_IN_WINDOWS, or other words. */
+    /* The placement of buffers, for the metadata: addresses can change times by half. BC_PLACED,
+       BC_ON_PAGES, BC_IN_WINDOWS, or other words. */
     const char *placement;
     struct bc_option_rows own_options, options; /* two tables of options, in the order of --help */
     const void *defaults;  /* the first bytes of the state, the options' values; NULL: zeros */
@@ -40,6 +41,7 @@ struct bc_program {
     double budget_s;       /* a run with defaults ends within this, start-up included, unless the
                               min samples of all rows take longer */
     double first_share;    /* the share of a row's time for its first visit; 0: as for the others */
+    bool has_buffers;      /* the options --align and --pages: buffers by bc_allocate_buffer */
     bool has_start;        /* the option --start: ranks may start in run->window */
     enum bc_start start;   /* its default */
     bool renews;           /* wants the step BC_RENEW */
@@ -69,8 +71,12 @@ void bc_require(struct bc_run *run, bool good, const struct bc_error *error);
 void bc_open_result(struct bc_run *run, const struct bc_table *table, const char *keys);
 
 /* Appends a row. Returns the program's row, of row_bytes zeros, which bc_next_visit frees. Call it
-   before the first visit, for the same rows on every rank. */
+   before the first visit, for the same rows on every rank. With a list in --align, each placement
+   gets a copy of the row. */
 void *bc_add_row(struct bc_run *run);
+
+/* As bc_add_row, for a row whose buffers lie in a window, where --align doesn't apply. */
+void *bc_add_window_row(struct bc_run *run);
 
 enum bc_step {
     BC_RENEW,   /* make shared objects, such as windows, again, since their place in memory affects

@@ -24,7 +24,10 @@ enum bc_start { BC_START_BARRIER, BC_START_WINDOW };
 /* --metadata. AUTO: short on stdout, full in a file. */
 enum bc_metadata { BC_METADATA_AUTO, BC_METADATA_SHORT, BC_METADATA_FULL, BC_METADATA_NONE };
 
-/* The options that every benchmark has. */
+/* --pages */
+enum bc_pages { BC_PAGES_NORMAL, BC_PAGES_HUGE };
+
+/* The options that every benchmark has; `align` and `pages` only if it has buffers. */
 struct bc_settings {
     bool help, version;
     int format;          /* enum bc_format */
@@ -43,6 +46,8 @@ struct bc_settings {
     bool check;
     const char *dump_samples; /* NULL: none */
     int start;                /* enum bc_start */
+    const char *align;        /* placements of buffers, with commas */
+    int pages;                /* enum bc_pages */
 };
 
 /* Default number of visits of a row: the fewest with a 95 % interval that assumes only that visits
@@ -78,7 +83,7 @@ struct bc_run {
     /* The current row. */
     int visit;                 /* number of the current visit, from 0 */
     int64_t rows;              /* written so far */
-    struct bc_outcome visited; /* while it is written: visits and lost_pct; on rank 0 */
+    struct bc_outcome visited; /* while it is written: align, visits, lost_pct; on rank 0 */
 
     bool failed; /* on rank 0: a row's status was FAIL */
     int signal;  /* the signal that ended the run, or 0 */

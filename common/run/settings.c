@@ -10,6 +10,7 @@ const struct bc_settings bc_default_settings = {
     .warmup = -1,
     .timer = BC_CLOCK_MONOTONIC,
     .estimator = BC_MEDIAN,
+    .align = "malloc",
 };
 
 #define AT(member) offsetof(struct bc_settings, member)
@@ -56,6 +57,18 @@ static const struct bc_option rows[] = {
     {"start", BC_CHOICE, AT(start), .choices = "barrier|window",
      .help = "release ranks by a barrier, or at an agreed time"},
 };
+
+static const struct bc_option buffer_rows[] = {
+    {"align", BC_TEXT, AT(align), .argument = "PLACEMENT,...",
+     .help = "buffers at multiples of BYTES[+BYTES], of 16 (malloc), or on a page"},
+    {"pages", BC_CHOICE, AT(pages), .choices = "normal|huge",
+     .help = "pages of buffers; huge: ask the kernel for huge pages"},
+};
+
+struct bc_option_rows bc_buffers_table(void)
+{
+    return (struct bc_option_rows){buffer_rows, sizeof buffer_rows / sizeof *buffer_rows};
+}
 
 struct bc_option_rows bc_settings_table(bool may_start_together)
 {

@@ -21,6 +21,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Max visits of an imprecise row, as a multiple of the planned visits. Without --max-time
@@ -39,6 +40,8 @@
 
 struct swept_row {
     void *memory;      /* the program's */
+    int placement;     /* of its buffers; IN_WINDOW */
+    bool is_copy;      /* of the row before, with another placement */
     int visits;        /* so far */
     bool is_precise;   /* after the last one; rank 0 */
     double measured_s; /* in these visits */
@@ -55,7 +58,7 @@ struct visit_order {
     int64_t renews; /* BC_RENEW comes first */
 };
 
-enum { NO_ROW = -1 };
+enum { NO_ROW = -1, IN_WINDOW = -1 };
 
 struct bc_sweep {
     struct bc_run *run;
@@ -82,7 +85,7 @@ struct bc_sweep {
     bool is_first_result; /* no result of the row has been written */
 };
 
-void *bc_add_row(struct bc_run *run)
+static struct swept_row *add_row(struct bc_run *run)
 {
     static const char no_memory[] = "no memory for %zu rows";
     if (run->own->sweep == NULL) {
@@ -97,9 +100,36 @@ void *bc_add_row(struct bc_run *run)
         sweep->capacity = room;
     }
     void *const memory = bc_allocate(1, run->program->row_bytes, "no memory for a row");
-    sweep->rows[sweep->count++] = (struct swept_row){.memory = memory};
+    sweep->rows[sweep->count] = (struct swept_row){.memory = memory};
     sweep->shares_left += 1.0;
+    return &sweep->rows[sweep->count++];
+}
+
+void *bc_add_row(struct bc_run *run)
+{
+    void *const memory = add_row(run)->memory;
+    for (int i = 1; i < run->own->placement_count; i++) {
+        struct swept_row *const copy = add_row(run);
+        copy->placement = i;
+        copy->is_copy = true;
+    }
     return memory;
+}
+
+void *bc_add_window_row(struct bc_run *run)
+{
+    struct swept_row *const row = add_row(run);
+    row->placement = IN_WINDOW;
+    return row->memory;
+}
+
+/* Copies the rows, which the program has filled, for further placements. */
+static void fill_copies(const struct bc_sweep *sweep)
+{
+    for (size_t i = 1; i < sweep->count; i++)
+        if (sweep->rows[i].is_copy)
+            memcpy(sweep->rows[i].memory, sweep->rows[i - 1].memory,
+                   sweep->run->program->row_bytes);
 }
 
 /* ---- time, on rank 0 ------------------------------------------------------------------------- */
@@ -187,12 +217,13 @@ static void begin_turn(struct bc_sweep *sweep)
     }
 }
 
-/* Returns true if the group, which is in its first turn, is large enough. */
+/* Returns true if the group, which is in its first turn, is large enough and has all placements of
+   its last row. */
 static bool group_is_full(const struct bc_sweep *sweep)
 {
     const double visits = sweep->run->visits;
     return sweep->end == sweep->count ||
-           (sweep->end > sweep->first &&
+           (sweep->end > sweep->first && !sweep->rows[sweep->end].is_copy &&
             (visits == 1 || (bc_elapsed_s() - sweep->start_s) * visits > BC_SPAN_S));
 }
 
@@ -312,6 +343,8 @@ static struct bc_visit *begin_visit(struct bc_sweep *sweep)
     if (run->window != NULL)
         bc_start_window_counts(run->window)->used = 0;
     run->visit = row->visits;
+    if (row->placement != IN_WINDOW)
+        bc_place_buffers(&run->own->placements[row->placement].placement);
     visit->seconds = run->job.rank == 0 ? visit_seconds(sweep, row) : 0.0;
     bc_contention_look(&run->own->contention, NULL);
     sweep->visit_start_s = bc_elapsed_s();
@@ -369,6 +402,8 @@ static struct bc_visit *begin_write(struct bc_sweep *sweep)
     int64_t all[2] = {0, 0}; /* sums over all ranks, on rank 0 */
     bc_harness_reduce(own, all, 2, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     sweep->run->visited = (struct bc_outcome){
+        .align =
+            row->placement != IN_WINDOW ? sweep->run->own->placements[row->placement].name : NULL,
         .visits = row->visits,
         .lost_pct = all[1] > 0 ? 100.0 * (double)all[0] / (double)all[1] : NAN,
     };
@@ -419,9 +454,10 @@ struct bc_visit *bc_next_visit(struct bc_run *run)
     struct bc_visit *next = NULL;
     if (sweep == NULL || sweep->phase == ENDED)
         return NULL;
-    if (sweep->phase == UNBEGUN)
+    if (sweep->phase == UNBEGUN) {
+        fill_copies(sweep);
         begin_group(sweep);
-    else if (sweep->visit.step == BC_RENEW)
+    } else if (sweep->visit.step == BC_RENEW)
         return begin_visit(sweep);
     else if (sweep->visit.step == BC_MEASURE)
         end_visit(sweep);

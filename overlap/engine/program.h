@@ -22,7 +22,8 @@ int overlap_main(const struct bc_program *program, int argc, char **argv);
         .summary =                                                                                 \
             "Measures how much work fits under " function "\nwithout delaying it, and how much "   \
             "time that saves over the blocking call.\nNeeds at least 2 processes.",                \
-        .placement = BC_ON_PAGES,                                                                  \
+        .placement = BC_PLACED,                                                                    \
+        .has_buffers = true,                                                                       \
         .defaults = &(const struct overlap_parameters){OVERLAP_DEFAULTS, .name = #its_name,        \
                                                        .kind = &(its_kind)},                       \
         .defaults_bytes = sizeof(struct overlap_parameters),                                       \

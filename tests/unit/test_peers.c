@@ -2,6 +2,7 @@
 /* Who exchanges messages with whom, in every job up to 40 ranks on made-up nodes; and the data of
    messages. */
 #include "helpers.h"
+#include "common/memory/placement.h"
 #include "msgrate/bench.h"
 
 #include <stdbool.h>
@@ -208,5 +209,5 @@ TEST(wrong_messages_are_counted)
     assert_int_equal(count_wrong(messages, buffer, 7, 2, 3), 1);
     buffer[14] ^= 0x10;
     assert_int_equal(count_wrong(messages, buffer, 7, 2, 3), 2);
-    free(buffer);
+    bc_free_buffer(buffer);
 }

@@ -275,6 +275,9 @@ static void begin_part(struct request *request)
     part->shared = join(&part->own);
     part->shared->of[part->own.rank].bytes = request->bytes;
     contribute(part);
+    if (part->exchange.flow != BARRIER)
+        request->longer_share =
+            data_apart_share(sent_of(part).base, part->exchange.received.base, request->bytes);
     post(part->shared, &part->own,
          (part->exchange.flow == TO_ALL || part->exchange.flow == BARRIER) &&
              !is_by_block(&part->exchange));

@@ -51,6 +51,12 @@ static bool is_on_stack(const void *buffer)
     return away > -STACK_BYTES && away < STACK_BYTES;
 }
 
+double data_apart_share(const void *one, const void *other, int64_t bytes)
+{
+    const bool counts = bytes >= APART_BYTES && !is_on_stack(one) && !is_on_stack(other);
+    return counts && ((uintptr_t)one ^ (uintptr_t)other) % 64 != 0 ? parameters.apart_share : 0.0;
+}
+
 void data_register(const void *buffer, int64_t bytes)
 {
     const size_t before = seen_count;

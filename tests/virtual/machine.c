@@ -77,6 +77,16 @@ int64_t __wrap_bc_time_copy(char *to, const char *from, size_t bytes)
     return clock_read_ns() - start_ns;
 }
 
+int __wrap_getentropy(void *buffer, size_t bytes);
+int __wrap_getentropy(void *buffer, size_t bytes)
+{
+    uint64_t state = (uint64_t)parameters.seed * 31 + (uint64_t)(world->launch * world->ranks) +
+                     (uint64_t)world_rank;
+    for (size_t i = 0; i < bytes; i++)
+        ((unsigned char *)buffer)[i] = (unsigned char)(256.0 * world_random(&state));
+    return 0;
+}
+
 /* For programs that read the clock themselves. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time);
 int __wrap_clock_gettime(clockid_t clock, struct timespec *time)

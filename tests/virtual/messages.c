@@ -16,6 +16,7 @@
 /* In shared memory, until sender and receiver are through with it. */
 struct message {
     int source, tag;
+    const void *buffer; /* of its sender */
     int64_t bytes;
     int64_t start_ns;    /* PLAN_UNKNOWN: some of its partitions aren't ready */
     int64_t received_ns; /* when its receive was posted; PLAN_UNKNOWN: not yet */
@@ -126,6 +127,7 @@ static struct message *post_message(struct sending *sending, int64_t start_ns)
     *message = (struct message){
         .source = sending->own.rank,
         .tag = sending->tag,
+        .buffer = sending->buffer,
         .bytes = bytes_of(sending->count, sending->type),
         .start_ns = start_ns,
         .received_ns = PLAN_UNKNOWN,
@@ -329,8 +331,10 @@ static bool resolve_receive(struct request *request)
         return false;
     const struct message *const message = receiving->receive->message;
     const int source = receiving->own.comm->members[message->source];
-    plan_start(&request->plan,
-               plan_after_gap(&last_received_ns, start_ns) + link_ns(source, message->bytes));
+    const double apart_ns = data_apart_share(message->buffer, receiving->buffer, message->bytes) *
+                            plan_duration_ns(request->plan_kind, message->bytes) * clock_factor();
+    plan_start(&request->plan, plan_after_gap(&last_received_ns, start_ns) + llround(apart_ns) +
+                                   link_ns(source, message->bytes));
     receiving->damaged =
         receiving->damaged || (message->bytes > 0 && has_link("MODEL_CORRUPT_LINKS", source));
     /* A message that came before its receive was posted is there at once. */

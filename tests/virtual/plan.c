@@ -77,12 +77,13 @@ static bool is_late(uint64_t number)
     return parameters.late_share > 0.0 && world_random(&state) < parameters.late_share;
 }
 
-void plan_make(struct plan *plan, enum plan_kind kind, int64_t bytes, uint64_t number)
+void plan_make(struct plan *plan, enum plan_kind kind, int64_t bytes, uint64_t number,
+               double longer)
 {
     const double factor = clock_factor() * launch_factor() *
                           clock_recorded_factor(chances(number) * 3) *
                           spread_factor(parameters.jitter, ~chances(number));
-    const double duration_ns = plan_duration_ns(kind, bytes) * factor;
+    const double duration_ns = plan_duration_ns(kind, bytes) * factor * longer;
     const int64_t alone_ns = llround(plan_fraction(kind) * duration_ns);
     const double stage_ns = !isnan(parameters.progress_ns)
                                 ? parameters.progress_ns * factor

@@ -61,8 +61,9 @@ double plan_fraction(enum plan_kind kind);
 double plan_factor(uint64_t number);
 
 /* Plans an operation that begins now. `number` is the operation's own: with the seed it decides
-   whether it is late. */
-void plan_make(struct plan *plan, enum plan_kind kind, int64_t bytes, uint64_t number);
+   whether it is late. Its duration is multiplied by `longer`. */
+void plan_make(struct plan *plan, enum plan_kind kind, int64_t bytes, uint64_t number,
+               double longer);
 
 /* Sets when it starts, once that is known. */
 void plan_start(struct plan *plan, int64_t start_ns);

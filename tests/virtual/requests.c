@@ -118,7 +118,8 @@ static struct request *active(MPI_Request handle)
 
 void request_plan(struct request *request, uint64_t number)
 {
-    plan_make(&request->plan, request->plan_kind, request->bytes, number);
+    plan_make(&request->plan, request->plan_kind, request->bytes, number,
+              1.0 + request->longer_share);
     request->active = true;
     clock_take_from_work(parameters.taken_ns);
     truth_posted(request->name, request->plan_kind, request->bytes);

@@ -96,6 +96,11 @@ void data_release(struct packed *packed);
    page of it is new. Of a collective this is each member's block. */
 void data_register(const void *buffer, int64_t bytes);
 
+/* Returns MODEL_APART_SHARE if two buffers of at least APART_BYTES, off the stack, are at different
+   places in 64 bytes; else 0. */
+#define APART_BYTES 4096
+double data_apart_share(const void *one, const void *other, int64_t bytes);
+
 /* Forgets whole pages of memory that is freed. */
 void data_forget(const void *start, size_t bytes);
 
@@ -136,6 +141,7 @@ struct request {
     const char *name; /* in the truth */
     enum plan_kind plan_kind;
     int64_t bytes;
+    double longer_share; /* of its duration */
     struct plan plan;
     void *operation; /* the kind's own */
 };

@@ -2,7 +2,7 @@
 """Titles and headings of each benchmark.
 
 A file's kind is its benchmark, except for overlap: `overlap` has one size, which takes --cutoff-time,
-`overlap_COLLECTIVE_sweep` many sizes. Those of `guidelines` are collective's. Results define keys, quantities and, by name, units (unit_of). benchmarks.ini
+`overlap_COLLECTIVE_sweep` many sizes. Those of `guidelines` and `collective_align` are collective's. Results define keys, quantities and, by name, units (unit_of). benchmarks.ini
 defines headings and the columns shown on a page.
 """
 
@@ -15,10 +15,10 @@ from commcost.result import call_sites
 from commcost.system import SCRIPTS
 
 _SUFFIXES = {"ns": "ns", "us": "us", "s": "s", "bytes": "bytes", "pct": "%", "mbs": "MB/s"}
-# Keys of any benchmark: a suite's setting; with --memory and --buffers=new the location of buffers.
+# Keys of any benchmark: a suite's setting; with --memory, --buffers=new and --align the location of buffers.
 SETTING = "setting"
-FIRST_KEYS = (SETTING, "memory", "buffers")
-USUAL = {"memory": ("NA", "host"), "buffers": ("NA", "reused")}  # values without these options
+FIRST_KEYS = (SETTING, "memory", "buffers", "align")
+USUAL = {"memory": ("NA", "host"), "buffers": ("NA", "reused"), "align": ("NA", "malloc")}  # values without these options
 FOREIGN = "(osu|smb)_[a-z0-9_]+|imb"  # names of other programs' benchmarks (foreign_outputs.py)
 
 
@@ -54,6 +54,8 @@ def kind_of(result, first):
         return f"overlap_{collective}_sweep" if is_sweep else "overlap"
     if name == "collective" and "alternative" in header:
         return "guidelines"
+    if "," in (result.value("align") or "") and f"{name}_align" in BENCHMARKS:
+        return f"{name}_align"
     return name if name in BENCHMARKS else None
 
 

@@ -18,7 +18,7 @@ OF_A_LAUNCH = set("""
 # The measured system: machine, library, build, another program. A comparison may be about it, and reports differences.
 OF_THE_SYSTEM = set("""
     binding buffer_placement calling_sequence clock commit compiler compiler_flags cores kernel mpi_abi mpi_built_with
-    mpi_device mpi_library mpi_standard mpi_variable processor processors program thread_level timer version""".split())
+    mpi_device mpi_library mpi_standard mpi_variable pages processor processors program thread_level timer version""".split())
 
 # Prefix of keys of the check-up's facts, which belong to the system.
 FACT = "fact."
@@ -30,7 +30,7 @@ OF_THE_SAMPLING = set("""
 
 # The choice of rows, or one of their keys. Rows of only one side are missing or added.
 OF_THE_ROWS = set("""
-    arrangements both cache coarray-sync data-driven-execution dims form full local max-blocks max-ndata
+    align arrangements both cache coarray-sync data-driven-execution dims form full local max-blocks max-ndata
     max-neighbours max-num-elts max-stride messages methods min-num-elts min-share msgsize no-blocking operations
     partitions patterns peers ppn recv size sizes sync test-calls threads transfer types""".split())
 

@@ -47,7 +47,7 @@ class Labels:
 
 
 # Texts of keys that any benchmark may have.
-_TEXTS = {"ranks": "% ranks", "memory": "% memory", "buffers": "% buffers"}
+_TEXTS = {"ranks": "% ranks", "memory": "% memory", "buffers": "% buffers", "align": "--align=%"}
 
 
 def further(names):

@@ -28,9 +28,9 @@ class Fault(typing.NamedTuple):
     remedy: str
 
 
-CHANGES, BEST, COSTS, TIMES, LINKS, GUIDELINES, GAINS, CAVEATS = (
-    "Changes", "Best setting", "Costs", "Time in MPI", "Slow nodes and links", "Slower than other calls", "Worth it?",
-    "Caveats")
+CHANGES, BEST, COSTS, TIMES, LINKS, GUIDELINES, PLACEMENTS, GAINS, CAVEATS = (
+    "Changes", "Best setting", "Costs", "Time in MPI", "Slow nodes and links", "Slower than other calls",
+    "Placement of buffers", "Worth it?", "Caveats")
 COLUMNS = "median", "range", "note"  # of lines with ranges
 
 MESSAGE = {"arrangement": "single", "pattern": "MPI Send"}
@@ -93,6 +93,10 @@ NOT_RETIMED, CHANGING = "suspects were not timed again", "launches name differen
 TIMES_OF = ((0, 1, " ×"),)
 TIME_OF, TUNE = "the time of {}", "run_scripts/tune.sh --operations={} --sizes={}"
 GENERIC = {"two halves": "two calls with half of the data", "twice the data": "one call with twice the data"}
+
+# Of buffers: the call and its size, the times, and the best placement.
+ALIGN, INSTEAD_OF = "Align send and receive buffers alike: {}, {}", "{} instead of {}"
+ON_PAGES, AT_MULTIPLES = "on page boundaries", "at multiples of {} bytes"
 
 # Answers: {} stands for one or more MPI calls, methods or numbers.
 GAIN_LINES = {"collective": "{}", "message": "{} + work + MPI_Wait", "halo": "Non-blocking halo exchange, {}",

@@ -14,7 +14,7 @@ from commcost.result.intervals import LAUNCHES_ENOUGH, THRESHOLD_PCT, Measured, 
 from commcost.result.tables import NEW, Row, threshold_of
 from commcost.scorecard import card_table, cost_lines
 from commcost.scorecard.card_table import COST_LINES, GAIN_LINES
-from commcost.scorecard.fact_lines import Line, number, range_text, size_text, value_text
+from commcost.scorecard.fact_lines import TIME_US, Line, digits_of, number, range_text, size_text, value_text
 from commcost.words import UNSURE, grouped
 from commcost.words import size_text as option_text
 
@@ -26,6 +26,7 @@ PLACE = 28           # max characters of the sizes of an answer; more become "so
 MANY = 8             # sizes, of which a single one may be chance
 SLOWER_PCT = 5.0     # least excess of a collective over other calls, as in collective
 SLOW_LINES = 5       # max lines about that
+PLACED_PCT = 5.0     # least saving by a placement of buffers
 HIDES_PCT, BARE_PCT = 50, 10  # of an operation's time: min share that is worth it, max share that isn't
 
 MESSAGES = {"isend": ("MPI_Isend", "MPI_Send_init"), "irecv": ("MPI_Irecv", "MPI_Recv_init"),
@@ -350,3 +351,30 @@ def slow_line(operation, row, slower):
                 range_text(found, times, card_table.TIMES_OF),
                 card_table.TIME_OF.format(calls_text(row.keys["alternative"])), (row.identity,),
                 card_table.TUNE.format(operation, option_text(size)))
+
+
+# ---- placements of buffers -----------------------------------------------------------------------
+
+def better_placements(tables):
+    """Yields the Line of a call and a size if the best placement of its buffers surely saves time over malloc's, within
+    launches."""
+    for kind, column, name, bytes_of in (
+            ("collective_align", "time_us", lambda keys: f"MPI_{keys['operation'].capitalize()}", Row.size),
+            ("pingpong_align", "latency_us", lambda keys: "MPI_Send", cost_lines.bytes_of)):
+        for rows in grouped(tables.rows(kind), lambda row: tuple({**row.keys, "align": ""}.items())):
+            times = {row.keys["align"]: measured(row, column) for row in rows if row.texts(column)}
+            placed = {row.keys["align"]: row for row in rows}
+            usual, best = "malloc", min(times, key=lambda align: times[align].value, default=None)
+            saved = placed[best].saved_pct(placed[usual], column) if usual in times else None
+            if saved and saved.value >= PLACED_PCT and is_above(saved, 0):
+                yield placement_line(name(placed[best].keys), bytes_of(placed[best]), times[best], times[usual],
+                                     [placed[best], placed[usual]])
+
+
+def placement_line(call, size, best, usual, rows):
+    own = number(best.value, usual.value, TIME_US, digits_of(best))
+    align = rows[0].keys["align"]
+    return Line(card_table.ALIGN.format(call, size_text(size)),
+                card_table.INSTEAD_OF.format(own, value_text(usual, TIME_US)),
+                note=card_table.ON_PAGES if align == "page" else card_table.AT_MULTIPLES.format(align),
+                rows=tuple(row.identity for row in rows))

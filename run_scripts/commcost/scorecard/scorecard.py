@@ -13,7 +13,7 @@ from commcost.scorecard.caveats import VARIANTS, caveats_of, disturbed, marked
 from commcost.scorecard.change_lines import best_settings, changes_by_verdict
 from commcost.scorecard.cost_lines import QUESTIONS, slow_links, time_in_mpi
 from commcost.scorecard.fact_lines import named
-from commcost.scorecard.gain_lines import gains, slow_collectives
+from commcost.scorecard.gain_lines import better_placements, gains, slow_collectives
 
 
 class Part(typing.NamedTuple):
@@ -42,6 +42,7 @@ def card_of(tables, best=(), changes=()):
                                 for line in question(part)) for heading, questions in (
             (card_table.COSTS, QUESTIONS), (card_table.TIMES, (time_in_mpi,)),
             (card_table.LINKS, (slow_links,)), (card_table.GUIDELINES, (slow_collectives,)),
+            (card_table.PLACEMENTS, (better_placements,)),
             (card_table.GAINS, (gains,)))})
     lost = disturbed(tables)
     parts = [Part(heading, [marked(line, lost) for line in several]) for heading, several in lines.items()]
