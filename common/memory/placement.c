@@ -32,7 +32,7 @@ static uint64_t draw(void)
     return bc_random_next(&state);
 }
 
-/* Returns true if the memory around an address has huge pages, or if the kernel doesn't say. */
+/* Returns true if the memory around an address has huge pages, or if that isn't known. */
 static bool has_huge_pages(const void *address)
 {
     FILE *const maps = fopen("/proc/self/smaps", "r");

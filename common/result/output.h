@@ -102,13 +102,13 @@ extern void *const bc_no_object;
 
 /* The last columns of every row of measurements. */
 struct bc_outcome {
-    const char *align; /* the placement of the row's buffers; NULL: in a window */
     int visits;
     double
         lost_pct; /* the share of time in which ranks were interrupted, mean over ranks, or NAN */
     int64_t samples;
     const char *status;
-    int slowest_rank; /* rank of MPI_COMM_WORLD that was slowest most often */
+    int slowest_rank;  /* rank of MPI_COMM_WORLD that was slowest most often */
+    const char *align; /* placement of the buffers; NULL: in a window */
 };
 
 /* Returns true if the row's data was wrong. */

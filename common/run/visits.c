@@ -343,8 +343,8 @@ static struct bc_visit *begin_visit(struct bc_sweep *sweep)
     if (run->window != NULL)
         bc_start_window_counts(run->window)->used = 0;
     run->visit = row->visits;
-    if (row->placement != IN_WINDOW)
-        bc_place_buffers(&run->own->placements[row->placement].placement);
+    bc_place_buffers(
+        &run->own->placements[row->placement == IN_WINDOW ? 0 : row->placement].placement);
     visit->seconds = run->job.rank == 0 ? visit_seconds(sweep, row) : 0.0;
     bc_contention_look(&run->own->contention, NULL);
     sweep->visit_start_s = bc_elapsed_s();

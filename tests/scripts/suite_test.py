@@ -136,7 +136,8 @@ class Plan(SuiteCase):
     def test_essentials(self):
         """Six launches of each, alternately, 110 s at most: with the build and the report, three minutes."""
         names = [f"overlap_{name}_sweep" for name in ("iallreduce", "ialltoall", "ibcast", "sendrecv")] + [
-            "msgrate", "pingpong", "halo", "collective", "guidelines", "mpi_overhead", "noise"]
+            "msgrate", "pingpong", "halo", "collective", "guidelines",
+            "collective_align", "pingpong_align", "mpi_overhead", "noise"]
         listed = read_list("essentials")
         assert [entry.name for entry in listed] == names
         assert 6 * sum(entry.seconds for entry in listed) <= 110

@@ -37,7 +37,7 @@ class Placements(virtual.Test):
     target = "0.5 %; 10 % of what is planted with random addresses"
 
     def launched(self, name, **variables):
-        """The folders of launches of an entry, as many as all scorecards need."""
+        """The folders of all scorecards' launches of an entry."""
         (entry,) = (entry for entry in read_list("essentials") if entry.name == name)
         return Folder(self).launches("all", os.path.basename(entry.program), *entry.options.split(),
                                      launches=CARDS * LAUNCHES, **MODEL, **variables)
