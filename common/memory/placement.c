@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/memory/placement.h"
 
 #include "common/mpi/mpi_check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Message buffers in host memory. Addresses affect times, so each allocation draws a new address:
  * a random multiple of some bytes, within a page if that is larger. All functions are local.

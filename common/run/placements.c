@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/run/internal.h"
 
 #include "common/run/parse.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """Placements of buffers: operations whose time depends on addresses, and the scorecard of their launches."""
 
 import os
