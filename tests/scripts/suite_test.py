@@ -141,10 +141,10 @@ class Plan(SuiteCase):
         listed = read_list("essentials")
         assert [entry.name for entry in listed] == names
         assert 6 * sum(entry.seconds for entry in listed) <= 110
-        there = [name for name in names if any(name.replace("_sweep", "") in program for program in PROGRAMS)]
+        there = [name for name in names if any(re.sub("_(sweep|align)$", "", name) in program for program in PROGRAMS)]
         plan = self.suite.plan("--essentials")
         assert [line[:2] for line in plan] == [[run, name] for run in "123456" for name in there]
-        assert len(there) == 6
+        assert len(there) == 7
         assert "not allowed with" in self.suite.run("--essentials", "--quick", status=2).stderr
 
     def test_groups_and_names(self):
