@@ -32,15 +32,15 @@ class Machine:
 
     benchmark, failure = "bench", ""
 
-    def __init__(self, seed, kind):
+    def __init__(self, seed, kind, variables=VARIABLES):
         chance = self.chance = random.Random(f"{seed} {kind}")
         self.spread = 10 ** chance.uniform(-2.5, -1.4)
         self.change = max(0.1, self.spread * chance.uniform(10, 30)) * chance.choice((1, 1, -1))
-        self.guilty, self.share = chance.sample(range(VARIABLES), 2), chance.uniform(0.3, 0.7)
+        self.guilty, self.share = chance.sample(range(variables), 2), chance.uniform(0.3, 0.7)
         self.effect, self.kind = KINDS[kind], kind
         self.slow, self.is_slow = (chance.uniform(1.5, 3) if chance.random() < 1 / 3 else 1), False
         self.made, self.count = {}, 0
-        self.settings = types.SimpleNamespace(differing=[Setting(f"V{place}", "", "1") for place in range(VARIABLES)])
+        self.settings = types.SimpleNamespace(differing=[Setting(f"V{place}", "", "1") for place in range(variables)])
         series = Series(Schema("bench", ("size",)), ("8",), "time_us", False)
         launches = [self.time(change) for _ in range(A_SIDE) for change in (0, self.change)]
         sides = launches[::2], launches[1::2]
@@ -90,20 +90,30 @@ class Machine:
 class Why(virtual.Test):
     target = "right in 95 of 100"
 
+    def check(self, cases, kind, variables=VARIABLES):
+        """Checks the answers of these cases. Returns the median number of launches."""
+        wrong, counts = [], []
+        for seed in range(cases):
+            machine = Machine(seed, kind, variables)
+            why = find_why.Why(machine)
+            why.explain()
+            line, = why.lines
+            counts.append(machine.count)
+            if not machine.is_right(line) or why.is_partial != (kind in ("none", "one and the library")):
+                wrong.append(f"{seed}: {line}; truth {machine.truth()}")
+        median = sorted(counts)[cases // 2]
+        with self.subTest(kind, wrong=wrong[:5]):
+            self.mostly(cases - len(wrong), cases, RIGHT, f"{kind} of {variables}, {median} launches: right")
+        return median
+
     def test_planted(self):
-        cases = virtual.by_tier(plain=5, run=10, all=20, full=200)
         for kind in KINDS:
-            wrong, counts = [], []
-            for seed in range(cases):
-                machine = Machine(seed, kind)
-                why = find_why.Why(machine)
-                why.explain()
-                line, = why.lines
-                counts.append(machine.count)
-                if not machine.is_right(line) or why.is_partial != (kind in ("none", "one and the library")):
-                    wrong.append(f"{seed}: {line}; truth {machine.truth()}")
-            with self.subTest(kind, wrong=wrong[:5]):
-                self.mostly(cases - len(wrong), cases, RIGHT, f"{kind}, {sorted(counts)[cases // 2]} launches: right")
+            self.check(virtual.by_tier(plain=5, run=10, all=20, full=200), kind)
+
+    def test_many_variables(self):
+        """The launches grow with the number of halvings, not with the number of variables."""
+        for kind in ("one", "two together"):
+            self.assertLess(self.check(virtual.by_tier(plain=3, run=5, all=10, full=100), kind, 40), 600)
 
 
 # A launcher of the model MPI, whose latency depends on two variables. Each launch has a seed of its own.

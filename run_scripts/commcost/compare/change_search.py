@@ -31,16 +31,6 @@ class Shares(typing.NamedTuple):
     own: dict        # by cause, the mean of its shares without and with the others
     alone: dict      # by cause, its share without the others
 
-    @property
-    def are_joint(self):
-        """True if several causes only act together."""
-        return len(self.own) > 1 and all(share < CAUSE for share in self.alone.values())
-
-    @property
-    def are_alternatives(self):
-        """True if each of several causes has the effect of all."""
-        return len(self.own) > 1 and all(share > (1 - CAUSE) * self.together for share in self.alone.values())
-
 
 def changes_of(values, scale):
     """Returns the change of a row from the base by combination, as a share of the base's value; for float, a
@@ -111,17 +101,18 @@ class Search:
         return is_cause(share)
 
     def causes(self):
-        """Returns the settings that cause the change. While it runs, `open` has the parts that are still suspected."""
+        """Returns the settings that may cause the change. While it runs, `open` has the parts that are still
+        suspected."""
         found = NOTHING
         while self.open:
             part, context = self.open[-1]
-            parts = self._guilty_halves(part, context) if len(part) > 1 else None
-            self.open[-1:] = parts or []
-            found |= part if parts is None else NOTHING
+            parts = self._guilty_halves(part, context) if len(part) > 1 else []
+            self.open[-1:] = parts
+            found |= NOTHING if parts else part
         return found
 
     def _guilty_halves(self, part, context):
-        """Returns the halves of a part that change the time, each with the context in which it changes it more, or None
+        """Returns the halves of a part that change the time, each with the context in which it changes it more, or none
         if only the whole part does or a launch failed."""
         ordered = sorted(part)
         first, second = (frozenset(half) for half in (ordered[:len(part) // 2], ordered[len(part) // 2:]))
@@ -136,10 +127,8 @@ class Search:
 
         values = self._values([context, context | first, context | second, context | part], LOOKS,
                               lambda values: all(is_enough for *_, is_enough in both(values)))
-        if values is None:
-            return None
-        parts = [(half, before) for half, (share, before, _) in zip((first, second), both(values)) if is_cause(share)]
-        return None if not parts and is_cause(self._share(values, context, context | part)) else parts
+        return [] if values is None else [
+            (half, before) for half, (share, before, _) in zip((first, second), both(values)) if is_cause(share)]
 
     def proof(self, causes):
         """Launches both sides, the causes, and each cause alone and left out, alternately. Returns the combinations,

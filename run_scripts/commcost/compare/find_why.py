@@ -71,13 +71,14 @@ def causes_text(shares, settings):
     names = {place: str(settings[place]) for place in sorted(shares.own, key=shares.own.get, reverse=True)
              if shares.own[place] >= change_search.CAUSE}
     whole = f"{100 * shares.together:.0f} % of the change"
-    if len(names) > 1 and shares.are_joint:
+    alone = [shares.alone[place] for place in names]
+    if len(names) > 1 and max(alone) < change_search.CAUSE:
         return f"{listed(names.values())}, only together ({whole})"
-    if len(names) > 1 and shares.are_alternatives:
+    if len(names) > 1 and min(alone) > (1 - change_search.CAUSE) * shares.together:
         return f"{' or '.join(names.values())}, each alone ({whole})"
     parts = [f"{name} ({100 * shares.own[place]:.0f} %{' of the change' * (number == 0)})"
              for number, (place, name) in enumerate(names.items())]
-    return listed(parts) if parts else f"{listed(map(str, settings))} ({whole})"
+    return listed(parts) if parts else f"{listed(str(settings[place]) for place in shares.own)} ({whole})"
 
 
 class Why:
@@ -114,18 +115,16 @@ class Why:
         if is_reproduced is None:
             self.lines.append(f"{name}. Launches fail: {self.launches.failure}")
             return []
-        self._causes = search.causes() if is_reproduced else frozenset()
-        if is_reproduced and not self._causes:
-            self.lines.append(f"{name}. Not clear: no part of the variables that differ surely causes it")
-            return others
         if not is_reproduced:
             now = f"{math.exp(search.total):.2f} ×" if is_ratio else f"{search.total:+.1f} points"
             self.lines.append(f"{name}, but not because of the variables that differ: {now} with those of new now")
             self.is_partial = True
             return others
+        self._causes = search.causes()
         combinations, rounds, is_proved = search.proof(self._causes)
         if not is_proved:
-            self.lines.append(f"{name}. Not clear: perhaps because of {listed(self.suspects())}")
+            failure = self.launches.failure and f". Launches fail: {self.launches.failure}"
+            self.lines.append(f"{name}. Not clear: perhaps because of {listed(self.suspects())}{failure}")
             return others
         self.found, unexplained = True, []
         for one in changes:
