@@ -473,6 +473,14 @@ class MetadataWhatDiffersBetweenResults(CompareCase):
             assert re.findall("# differs: (.*)", self.compare(*paths, "--alpha=50")) == [
                 f"binding: processor is A in base, B in new{of}"]
 
+    def test_no_variables(self):
+        """A side with full metadata and no variable has none set."""
+        new = ALIKE.replace("# timer", "# thread_level: A\n# timer")
+        base = new.replace("# mpi_variable: UCX_TLS=self\n", "")
+        assert self.differences(base, new) == ["transport: UCX_TLS=self only in new"]
+        assert self.differences(new, base) == ["transport: UCX_TLS=self only in base"]
+        assert not self.differences(base.replace("# thread_level: A\n", ""), new)
+
     @each("key", ["local", "date"])
     def test_what_may_differ(self, key):
         assert not self.differences(ALIKE, changed(key, "other"))

@@ -33,7 +33,8 @@ for variable in $(echo "$COMMCOST_VARIABLES" | tr -d =); do
 done
 echo "# columns: pattern=key ndata=key latency_us=less status=info"
 printf 'pattern\tndata\tlatency_us\tstatus\n'
-printf 'MPI Send\t8\t%d.%03d\tok\nMPI Send\t64\t7.0\tok\n' $((time / 1000)) $((time % 1000))
+printf 'MPI Send\t8\t%d.%03d\tok\nMPI Send\t64\t%d.%02d\tok\n' $((time / 1000)) $((time % 1000)) $((7 + 2 * UCX_B)) \
+    $(($$ % 7))
 echo "# end: 2 rows, exit 0"
 """
 LAUNCHER = """#!/bin/sh
@@ -63,11 +64,14 @@ class Why(SuiteCase):
             path.write_text(text + rows + "# end: 2 rows, exit 0\n", encoding="utf-8")
         return self.suite.folder / name
 
-    def why(self, base, new, *options, status=0, **variables):
-        """Returns stdout and stderr."""
-        done = command("compare", "--find-why", self.side("base", 100, *base), self.side("new", 200, *new),
-                       f"--build={self.suite.build}", "--launcher=mpirun", f"--output={self.suite.results}", *options,
+    def run_why(self, base, new, *options, **variables):
+        return command("compare", "--find-why", base, new, f"--build={self.suite.build}", "--launcher=mpirun",
+                       f"--output={self.suite.results}", *options,
                        environment={**self.suite.environment, "LC_ALL": "C.UTF-8", **variables})
+
+    def why(self, base, new, *options, status=0, **variables):
+        """Returns stdout and stderr for sides with these metadata."""
+        done = self.run_why(self.side("base", 100, *base), self.side("new", 200, *new), *options, **variables)
         assert done.returncode == status, done.stdout + done.stderr
         return done.stdout, done.stderr
 
@@ -97,11 +101,27 @@ class Why(SuiteCase):
         output, _ = self.why(["mpi_variable: UCX_A=1", "mpi_library: MPICH 4"],
                              ["mpi_variable: UCX_A=2", "mpi_variable: UCX_FILE=/tmp/x", "mpi_library: MPICH 5"], status=1)
         assert re.sub("1.0[01]", "1.0", output) == (
-            "pingpong, ndata 8, latency_us: 2.0 × slower, but not because of the variables that differ: 1.0 × with those of new now\n"
+            "pingpong, ndata 8, latency_us: 2.0 × slower, but not because of the settings that differ (with those of new: 1.0 ×)\n"
             "Look at:\n- library: MPICH 4 in base, MPICH 5 in new\n"
             "- UCX_FILE was not tried, since it names a file: use --also=UCX_FILE\n"), output
         output, _ = self.why([], ["mpi_library: MPICH 5"], "--output=other", status=1)
         assert output.endswith("measure both sides again, alternately.\n")
+
+    def test_rows(self):
+        """Each row has its cause. Other programs that changed are named."""
+        base, new = self.side("base", 100), self.side("new", 200, "mpi_variable: UCX_B=1", "mpi_variable: UCX_TLS=tcp")
+        for folder, time_us in ((base, "7.0"), (new, "9.0")):
+            for run in range(8):
+                path = folder / f"{run}.tsv"
+                text = path.read_text(encoding="utf-8").replace("\t7.0", f"\t{time_us}{run}")
+                path.write_text(text, encoding="utf-8")
+                (folder / f"halo{run}.tsv").write_text(text.replace(": pingpong", ": halo").replace("200.", "120."),
+                                                       encoding="utf-8")
+        done = self.run_why(base, new)
+        assert re.sub("(99|101) %", "100 %", done.stdout) == (
+            "pingpong, ndata 8, latency_us: 2.0 × slower because of UCX_TLS=tcp (100 % of the change)\n"
+            "pingpong, ndata 64, latency_us: 28 % slower because of UCX_B=1 (100 % of the change)\n"
+            "Other programs changed, too (halo): use their files instead of folders\n"), done.stdout + done.stderr
 
     def test_binding(self):
         output, _ = self.why(["binding: 0: 0; 1: 1; 2: 2"], ["binding: each rank: 0-2"], SLOW_UNBOUND="1", status=0)

@@ -78,7 +78,7 @@ class Machine:
         truth, shares = self.truth(), [int(share) for share in re.findall("([0-9]+) %(?: of the change)?\\)", line)]
         named = re.findall("V[0-9]+=1", line.partition("because of")[2])
         if not truth:
-            return "but not because of the variables that differ" in line
+            return "but not because of the settings that differ" in line
         wanted = [truth[name] for name in named if name in truth]
         if re.search("only together|each alone", line):
             wanted = [sum(truth.values())]
@@ -165,7 +165,7 @@ class Command(virtual.Test):
     def test_answers(self):
         row = "pingpong, latency_us: "
         cases = [(TOGETHER, "2.0 × slower because of UCX_V1=2 and UCX_V3=2, only together", 0),
-                 (NONE, "2.0 × slower, but not because of the variables that differ: 1.0. × with those of new now\n"
+                 (NONE, "2.0 × slower, but not because of the settings that differ \\(with those of new: 1.0. ×\\)\n"
                   "Nothing else in the metadata differs: measure both sides again, alternately.", 1),
                  (TOGETHER, "2.0 × slower because of UCX_V1=2 and UCX_V3=2, only together", 0)]
         for number, (kind, text, status) in enumerate(cases[:virtual.by_tier(plain=0, run=0, all=2, full=3)]):

@@ -59,13 +59,13 @@ def shares_of(values, scale, causes, recorded, least):
 class Search:
     """A search among `count` settings. `launch(combination, round)` returns a row's value with these settings of the
     new side, or None if the launch failed. `recorded` is the change in the results, in the unit of `scale`: math.log,
-    or float for values that may be 0."""
+    or float for values that may be 0. `rounds` were made before."""
 
-    def __init__(self, launch, count, recorded, scale=math.log):
+    def __init__(self, launch, count, recorded, scale=math.log, rounds=0):
         self._launch, self._recorded, self._scale = launch, recorded, scale
-        self.everything, self.rounds = frozenset(range(count)), 0
+        self.everything, self.rounds = frozenset(range(count)), rounds
         self.total = recorded       # change between the sides now
-        self.open = [(self.everything, NOTHING)]  # parts to be searched, and their contexts
+        self._found, self._open = NOTHING, [(self.everything, NOTHING)]  # parts to be searched, and their contexts
 
     def _values(self, combinations, looks, is_enough):
         """Launches combinations alternately until is_enough(values by combination), or to the last look. Returns the
@@ -101,15 +101,17 @@ class Search:
         return is_cause(share)
 
     def causes(self):
-        """Returns the settings that may cause the change. While it runs, `open` has the parts that are still
-        suspected."""
-        found = NOTHING
-        while self.open:
-            part, context = self.open[-1]
+        """Returns the settings that may cause the change."""
+        while self._open:
+            part, context = self._open[-1]
             parts = self._guilty_halves(part, context) if len(part) > 1 else []
-            self.open[-1:] = parts
-            found |= NOTHING if parts else part
-        return found
+            self._open[-1:] = parts
+            self._found |= NOTHING if parts else part
+        return self._found
+
+    def suspects(self):
+        """Returns the settings that may cause the change after an interrupted search."""
+        return self._found.union(*(part for part, _ in self._open))
 
     def _guilty_halves(self, part, context):
         """Returns the halves of a part that change the time, each with the context in which it changes it more, or none

@@ -87,7 +87,7 @@ class Why:
     def __init__(self, launches):
         self.launches, self.settings = launches, launches.settings.differing
         self.lines, self.is_partial, self.found = [], False, False
-        self.search, self._causes = None, frozenset()
+        self._search = None
         keys = [dict(zip(change.series.schema.keys, change.series.keys)) for change in launches.comparison.changes
                 if change.series.schema.benchmark == launches.benchmark]
         self._varying = {name for name in keys[0] if len({of_row.get(name) for of_row in keys}) > 1}
@@ -99,17 +99,16 @@ class Why:
             left = self._explain_some(left)
 
     def suspects(self):
-        """Returns the settings that a search that was left still suspects."""
-        parts = [self._causes, *(part for part, _ in self.search.open)]
-        return [str(self.settings[place]) for place in sorted(frozenset().union(*parts))]
+        """Returns the names of settings that may cause the change of the last row."""
+        return listed(str(self.settings[place]) for place in sorted(self._search.suspects()))
 
     def _explain_some(self, changes):
         """Searches for the causes of the first row. Returns the rows that these causes don't explain."""
         change, *others = changes
-        is_ratio, self._causes = why_launches.is_ratio(change), frozenset()
-        self.search = search = change_search.Search(
+        is_ratio = why_launches.is_ratio(change)
+        self._search = search = change_search.Search(
             lambda chosen, run: self.launches.measure(change, chosen, run), len(self.settings),
-            why_launches.recorded(change), math.log if is_ratio else float)
+            why_launches.recorded(change), math.log if is_ratio else float, self._search.rounds if self._search else 0)
         name = f"{row_text(change, self._varying)}: {change_text(change)}"
         is_reproduced = search.is_reproduced()
         if is_reproduced is None:
@@ -117,14 +116,14 @@ class Why:
             return []
         if not is_reproduced:
             now = f"{math.exp(search.total):.2f} ×" if is_ratio else f"{search.total:+.1f} points"
-            self.lines.append(f"{name}, but not because of the variables that differ: {now} with those of new now")
+            self.lines.append(f"{name}, but not because of the settings that differ (with those of new: {now})")
             self.is_partial = True
             return others
-        self._causes = search.causes()
-        combinations, rounds, is_proved = search.proof(self._causes)
+        causes = search.causes()
+        combinations, rounds, is_proved = search.proof(causes)
         if not is_proved:
             failure = self.launches.failure and f". Launches fail: {self.launches.failure}"
-            self.lines.append(f"{name}. Not clear: perhaps because of {listed(self.suspects())}{failure}")
+            self.lines.append(f"{name}. Not clear: perhaps because of {self.suspects()}{failure}")
             return others
         self.found, unexplained = True, []
         for one in changes:
@@ -132,7 +131,7 @@ class Why:
             if any(None in several for several in values.values()):
                 continue
             unit = 100 if why_launches.is_ratio(one) else 1
-            shares = change_search.shares_of(values, math.log if unit == 100 else float, self._causes,
+            shares = change_search.shares_of(values, math.log if unit == 100 else float, causes,
                                              one.change_pct / unit, min(one.interval, key=abs) / unit)
             if one is not change and shares.together < EXPLAINED:
                 unexplained.append(one)
@@ -173,10 +172,14 @@ def main(words):
     except why_launches.Left:
         left_by = launches.trials.left_by
         why.lines.append(f"{'The time limit' if left_by == 'budget' else left_by} ended the search. Still "
-                         f"suspected: {listed(why.suspects())}")
+                         f"suspected: {why.suspects()}")
         again = launch_options.resume_command(PROGRAM, launches.trials.folder.path, options.kept, "--find-why",
                                               options.base, options.new)
         say(f"To resume: {again}")
     lines = why.lines + (other_reasons(launches) if why.is_partial else [])
+    others = dict.fromkeys(change.series.schema.benchmark for change in comparison.changes
+                           if change.verdict in (row_changes.SLOWER, row_changes.FASTER))
+    others.pop(launches.benchmark)
+    lines += [f"Other programs changed, too ({listed(others)}): use their files instead of folders"] if others else []
     print(readable("".join(line + "\n" for line in lines)), end="")
     return command.EXIT_DONE if why.found else command.EXIT_FAILED

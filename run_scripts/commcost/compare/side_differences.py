@@ -5,6 +5,7 @@ import re
 import typing
 
 from commcost.result import benchmarks, result_metadata
+from commcost.result.launches import Value
 from commcost.result.result_metadata import is_of_the_system
 from commcost.result.result_reader import PATH_SHOWN
 from commcost.words import cut, listed
@@ -13,6 +14,7 @@ VALUE_SHOWN = 1000  # characters of metadata
 NAMES_SHOWN = 4     # benchmarks
 LINES_SHOWN = 4     # differences of a group
 VARIABLES = "mpi_variable"
+WITH_ALL = "thread_level"  # in full metadata only: a result that has it and no variables had none
 SAMPLING = "sampling"
 
 # Groups of differences, the likeliest reasons for another speed first: patterns of keys, and of variables of MPI
@@ -63,7 +65,9 @@ def differences(launches):
     keys of rows."""
     every, refused, named = {benchmark for benchmark, _ in launches.values_of}, {}, {}
     for (benchmark, key), values in launches.values_of.items():
-        sides = set().union(*(one.sides for one in values.values()))
+        sides = sides_of(values)
+        if key == VARIABLES and len(sides) == 1 and len(sides_of(launches.values_of.get((benchmark, WITH_ALL), {}))) == 2:
+            values, sides = {**values, "": Value("", "", {0, 1} - sides, frozenset())}, {0, 1}
         two = sorted(values.values(), key=lambda one: one.sides == sides)[:2]
         is_alike = len(two) < 2 or len(sides) < 2 or two[0].sides == sides
         if is_alike or key in result_metadata.OF_A_LAUNCH | result_metadata.OF_THE_ROWS:
@@ -85,6 +89,10 @@ def differences(launches):
             "" if set(several) == every else listed(several, NAMES_SHOWN)))
     # Facts stay in the order of the check-up.
     return sentences, sorted(found, key=lambda one: group_of(one.name, one.is_variable))
+
+
+def sides_of(values):
+    return set().union(*(one.sides for one in values.values()))
 
 
 def variables_of(own):
