@@ -141,7 +141,7 @@ class Why(SuiteCase):
                           "UCX_TLS=tcp\n"), output
         assert re.search("To resume: .*bench_compare --resume=.* --find-why .*base' .*new'\n$", errors), errors
         made = errors.count("Launch ")
-        output, errors = self.why(base, new)
+        output, errors = self.why(base, new, f"--resume={self.suite.results}")
         assert "because of UCX_TLS=tcp" in output
         assert f"Launch {made + 1}: " in errors and f"Launch {made}: " not in errors
 

@@ -92,7 +92,7 @@ def sides_of(options):
 
 def main(words):
     if "--find-why" in words:
-        return find_why.main(words)
+        return find_why.main([word for word in words if word != "--find-why"])
     # --base=FIRST SECOND means --base FIRST SECOND.
     parts = [word.split("=", 1) if word.startswith(("--base=", "--new=")) else [word] for word in words]
     options = parser().parse_with_paths(sum(parts, []))

@@ -30,7 +30,6 @@ of those that differ, and names the ones that cause the change.
 Exit status: 0 a cause was found; 1 none, or not decided; 2 wrong usage.""", allow_abbrev=False)
     made.add_argument("base", metavar="BASE", help="results to compare with")
     made.add_argument("new", metavar="NEW", help="results that changed")
-    made.add_argument("--find-why", action="store_true", help="given by the command")
     add = made.add_argument_group("The search").add_argument
     add("--time-limit", metavar="TIME", type=launch_options.limit, default=600,
         help="time for all launches of this call: 90, 30m or 2h (default: 10m)")

@@ -134,6 +134,8 @@ def compare_sides(sides, limits, force=False, hint=""):
     if left_out:
         notes.append(f"not compared: {counted(len(left_out), 'row')} that only some launches of one side have "
                      f"({listed(dict.fromkeys(left_out))})")
+    if any(one.is_variable for one in differing) and any(one.verdict in (SLOWER, FASTER) for one in every):
+        notes.append("bench_compare --find-why BASE NEW finds the variables that cause a change")
     warnings = [*launches.warnings, *launches.mixtures, *(f"{text}: may cause changes" for text in refused)]
     if missing:
         warnings.append(f"the new side has no results of {listed(missing)}")
