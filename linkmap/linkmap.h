@@ -77,6 +77,9 @@ struct linkmap_wrong {
     int links, partner;
 };
 
+/* With fewer visits a verdict may reflect a single moment, so a warning is printed. */
+enum { LINKMAP_VISITS_MIN = 3 };
+
 struct linkmap_pair {
     int from, to; /* points; from < to */
 };
@@ -107,7 +110,8 @@ struct linkmap_row {
 /* True if the times of the whole job are as precise as --precision asks. Rank 0. */
 bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row *row);
 
-/* Finds these links, none for small messages. `low` is all zeros. Collective over the points. */
+/* Finds these links, none for small messages or after few visits. `low` is all zeros. Collective
+ * over the points. */
 void linkmap_find_low(struct linkmap_low_links *low, const struct linkmap_links *links,
                       double min_share);
 

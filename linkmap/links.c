@@ -219,12 +219,21 @@ double linkmap_time(const struct linkmap_links *links, int way, int partner)
     return partner == links->points->own ? NAN : linkmap_times_median(&links->times, way, partner);
 }
 
+/* Returns the time of the fastest visit. */
+static double fastest_ns(const struct linkmap_times *times, int way, int partner)
+{
+    double min_ns = INFINITY;
+    for (int visit = 0; visit < times->visits; visit++)
+        min_ns = fmin(min_ns, linkmap_times_of(times, visit, way)[partner]);
+    return min_ns;
+}
+
 double linkmap_share(const struct linkmap_links *links, int partner)
 {
     double share = NAN;
     for (int way = 0; links->expected.visits > 0 && way < LINKMAP_WAYS; way++)
         share = fmin(share, linkmap_times_median(&links->expected, way, partner) /
-                                linkmap_time(links, way, partner));
+                                fastest_ns(&links->times, way, partner));
     return share;
 }
 

@@ -103,8 +103,8 @@ void linkmap_time_link(const struct linkmap_links *links, int partner, bool lead
 /* Returns a link's time: the median of its visits so far. NAN for the point itself. Local. */
 double linkmap_time(const struct linkmap_links *links, int way, int partner);
 
-/* Returns the share of the expected rate that a link reaches on its slower way, by medians of
-   visits so far. NAN if it isn't known. Local. */
+/* Returns the share of the expected rate that a link reaches on its slower way in its fastest
+   visit, which interruptions affect least. NAN if it isn't known. Local. */
 double linkmap_share(const struct linkmap_links *links, int partner);
 
 void linkmap_links_free(struct linkmap_links *links);

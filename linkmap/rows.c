@@ -15,9 +15,6 @@
 #define AGAIN_SHARE 0.5
 #define AGAIN_MIN_S 20.0
 
-/* With fewer visits a verdict may reflect a single moment, so a warning is printed. */
-enum { VISITS_MIN = 3 };
-
 /* Above this resolution a note shows how much longer a link must take to be suspected. */
 #define COARSE 1.0
 
@@ -48,19 +45,15 @@ static struct bc_summary bandwidth_of(struct bc_summary ns, int bytes)
 }
 
 /* Returns the expected rate of the way that reaches the smaller share of it. */
-static struct bc_expected_result expect(const struct bc_run *run, const struct linkmap_times *times,
-                                        int point, const struct bc_summary ways[LINKMAP_WAYS],
-                                        int bytes)
+static struct bc_expected_result expect(const struct linkmap_times *times, int point,
+                                        const struct bc_summary ways[LINKMAP_WAYS], int bytes)
 {
     struct bc_expected_result least = {NAN, NAN};
     for (int way = 0; times->visits > 0 && way < LINKMAP_WAYS; way++) {
-        double *const values = linkmap_times_list(times, way, point);
-        const struct bc_summary ns = bc_run_over_visits(run, values, (size_t)times->visits);
-        const struct bc_expected_result of_way =
-            bc_expected_result(ns.value, ways[way].value, (size_t)bytes);
+        const struct bc_expected_result of_way = bc_expected_result(
+            linkmap_times_median(times, way, point), ways[way].value, (size_t)bytes);
         if (!(of_way.share_pct >= least.share_pct))
             least = of_way;
-        free(values);
     }
     return least;
 }
@@ -97,7 +90,7 @@ static struct linkmap_result make_result(const struct linkmap *linkmap,
             result.time = ns;
         free(values);
     }
-    result.expected = expect(run, expected, point, ways, row->links.bytes);
+    result.expected = expect(expected, point, ways, row->links.bytes);
     return result;
 }
 
@@ -177,7 +170,7 @@ static void note_verdicts(const struct linkmap *linkmap, const struct linkmap_ro
     }
     if (row->verdicts.resolution > COARSE)
         bc_output_remark(output, LINKMAP_NOTE_COARSE, bytes, 100.0 * row->verdicts.resolution);
-    if (visits < VISITS_MIN)
+    if (visits < LINKMAP_VISITS_MIN)
         bc_output_remark(output, LINKMAP_WARNING_FEW_VISITS, bytes, visits, visits == 1 ? "" : "s");
     if (unknown > 0)
         bc_output_remark(output, LINKMAP_WARNING_UNKNOWN, bytes, unknown);

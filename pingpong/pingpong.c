@@ -27,6 +27,7 @@
  * Written: one line per row, after its last visit (columns.c): half the mean of visits' medians.
  */
 #include "common/job/node_order.h"
+#include "common/memory/allocate.h"
 #include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
@@ -34,6 +35,7 @@
 #include "pingpong/warnings.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Main columns with buffers on a device. */
 #define MEMORY_COLUMNS                                                                             \
@@ -72,8 +74,8 @@ struct pingpong_row {
     enum bc_coarray_sync sync;
     struct pingpong_shape shape;
     struct bc_store repetitions;
-    double expected_ns; /* of this rank's transfer, sum over `expected_visits` */
-    int expected_visits;
+    double *expected_ns; /* of this rank's transfer, by visit */
+    size_t expected_visits;
     int64_t wrong; /* halves of repetitions with wrong data on this rank */
 };
 
@@ -368,22 +370,23 @@ static void expect(const struct pingpong *pingpong, struct pingpong_row *row)
     const size_t bytes = (size_t)pingpong_ndata(&row->shape) * sizeof(double);
     if (!pingpong->expected.is_known || bytes < BC_EXPECTED_BYTES_MIN)
         return;
-    row->expected_visits++;
-    row->expected_ns +=
+    row->expected_ns = bc_reallocate(row->expected_ns, row->expected_visits + 1,
+                                     sizeof *row->expected_ns, "no memory for times");
+    row->expected_ns[row->expected_visits++] =
         pingpong_expected_ns(&pingpong->expected, find_part(pingpong, row->arrangement),
                              pingpong->link_mbs[row->arrangement], bytes);
 }
 
 /* Returns the columns of the slowest pair. Collective over MPI_COMM_WORLD. */
-static struct bc_expected_result expected_of(const struct pingpong_row *row,
+static struct bc_expected_result expected_of(struct pingpong_row *row,
                                              const struct bc_transfer_result *transfers)
 {
     double slowest_ns = 0.0;
     if (row->expected_visits > 0) {
-        /* MPI_MAX has no rule for NAN. */
-        const double own_ns =
-            isnan(row->expected_ns) ? INFINITY : row->expected_ns / row->expected_visits;
+        const double median_ns = bc_median(row->expected_ns, row->expected_visits);
+        const double own_ns = isnan(median_ns) ? INFINITY : median_ns; /* for MPI_MAX */
         bc_harness_reduce(&own_ns, &slowest_ns, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        free(row->expected_ns);
     }
     return bc_expected_result(slowest_ns, transfers->latency.value,
                               (size_t)pingpong_ndata(&row->shape) * sizeof(double));

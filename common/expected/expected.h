@@ -48,8 +48,8 @@ void bc_expected_open(struct bc_expected *expected, const struct bc_run *run, do
 /* Does nothing if all is zero. Collective over the node's ranks. */
 void bc_expected_close(struct bc_expected *expected);
 
-/* Sets the times of a copy from this rank to the partner and back, in ns: medians of a few, after
-   one to warm up. NAN if there are no copies. Both ranks call it, and one of them leads. */
+/* Sets the times of a copy from this rank to the partner and back, in ns: the shortest of a few,
+   after one to warm up. NAN if there are no copies. Both ranks call it, and one of them leads. */
 enum { BC_COPY_OUT, BC_COPY_IN, BC_COPY_WAYS };
 void bc_expected_copy_ns(const struct bc_expected *expected, int partner, size_t bytes, bool leads,
                          double copy_ns[BC_COPY_WAYS]);
