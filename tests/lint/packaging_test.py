@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Packaging: each source names its licence."""
+"""Packaging: each source names its licence, and all files that name the version name the same."""
 
 import os
 import re
@@ -7,7 +7,7 @@ import subprocess
 
 from case import Case
 
-SOURCES = re.compile(r"\.([ch]|def|[ch]\.in|py|sh|sh\.in|cmake|gp|css|eb|supp|[fF]90)$|CMakeLists\.txt$")
+SOURCES = re.compile(r"\.([ch]|def|[ch]\.in|py|sh|sh\.in|cmake|gp|css|eb|supp|[fF]90)$|(CMakeLists\.txt|Containerfile)$")
 LICENCE_LINE = re.compile(r"(#!.*\n)?(#|!|/\*) SPDX-License-Identifier: BSD-3-Clause( \*/)?\n")
 
 
@@ -36,3 +36,10 @@ class Packaging(Case):
         assert read("LICENSE").startswith("BSD 3-Clause License\n")
         without = [name for name in files_of_tree(self.source) if is_source(name) and not LICENCE_LINE.match(read(name))]
         assert without == []
+
+    def test_version(self):
+        """The version is in run_scripts/commcost/__init__.py. Files that other tools read repeat it."""
+        version = re.search('__version__ = "(.*)"', read("run_scripts/commcost/__init__.py")).group(1)
+        first = {"debian/changelog": r"commcost \((.*)\)", "CITATION.cff": r"version: (.*)", "CHANGELOG.md": r"## (.*)"}
+        named = {name: re.search("^" + pattern, read(name), re.M).group(1) for name, pattern in first.items()}
+        assert named == dict.fromkeys(first, version), named
