@@ -100,7 +100,7 @@ packages() {
     cmake -S "$tree" -B "$work/build" "-DMPI_C_COMPILER=$compiler" -DBUILD_TESTING=OFF >"$work/log" 2>&1 || fail "$(cat "$work/log")"
     cmake --build "$work/build" -j 2 --target halo >"$work/log" 2>&1 || fail "$(cat "$work/log")"
     "$work/build/halo/halo" --version
-    for file in spack/package.py reframe/commcost_check.py; do
+    for file in spack/package.py reframe/commcost_check.py reframe/eessi_commcost.py; do
         python3 -c 'import ast, sys; ast.parse(open(sys.argv[1]).read())' "$tree/integrations/$file"
     done
 }
