@@ -30,7 +30,7 @@ class Machine:
     """Launches of a program with one row. They differ by a spread, and some are late by half. A third of the machines
     has two states, for some 50 launches, in one of which all takes longer. The change is 10 to 30 spreads."""
 
-    benchmark, failure = "bench", ""
+    benchmark, failure, quantity, size = "bench", "", "time_us", staticmethod(math.expm1)
 
     def __init__(self, seed, kind, variables=VARIABLES):
         chance = self.chance = random.Random(f"{seed} {kind}")
@@ -41,7 +41,7 @@ class Machine:
         self.slow, self.is_slow = (chance.uniform(1.5, 3) if chance.random() < 1 / 3 else 1), False
         self.made, self.count = {}, 0
         self.settings = types.SimpleNamespace(differing=[Setting(f"V{place}", "", "1") for place in range(variables)])
-        series = Series(Schema("bench", ("size",)), ("8",), "time_us", False)
+        series = Series(Schema("bench", ("size",)), ("8",), self.quantity, False)
         launches = [self.time(change) for _ in range(A_SIDE) for change in (0, self.change)]
         sides = launches[::2], launches[1::2]
         change, = row_changes.compare(types.SimpleNamespace(
@@ -53,13 +53,13 @@ class Machine:
         late = 1.5 if self.chance.random() < 0.02 else 1
         return 20 * math.exp(change + self.spread * self.chance.gauss(0, 1)) * late * (self.slow if self.is_slow else 1)
 
-    def logarithm(self, *chosen):
+    def planted(self, *chosen):
         """Returns the true change with these variables."""
         return self.change * self.effect(*(place in chosen for place in self.guilty), self.share)
 
     def measure(self, _, chosen, run):
         self.count += 1
-        self.made[chosen, run] = self.time(self.logarithm(*chosen))
+        self.made[chosen, run] = self.time(self.planted(*chosen))
         return self.made[chosen, run]
 
     def value(self, _, chosen, run):
@@ -68,8 +68,8 @@ class Machine:
     def truth(self):
         """Returns the shares of the guilty variables in the change, in percent."""
         one, other = self.guilty
-        alone = [math.expm1(self.logarithm(place)) for place in (one, other)]
-        both, whole = math.expm1(self.logarithm(one, other)), math.expm1(self.change)
+        alone = [self.size(self.planted(place)) for place in (one, other)]
+        both, whole = self.size(self.planted(one, other)), self.size(self.change)
         return {f"V{place}=1": 50 * (mine + both - its) / whole
                 for place, mine, its in zip((one, other), alone, alone[::-1]) if mine or both - its}
 
@@ -87,14 +87,23 @@ class Machine:
         return set(named) == set(truth) and all(abs(share - of) <= NEAR_PCT for share, of in zip(shares, wanted))
 
 
+class Points(Machine):
+    """The same with a percentage that changes by points, and may be negative."""
+
+    quantity, size = "free_pct", staticmethod(float)
+
+    def time(self, change):
+        return 5 + 100 * (change + self.spread * self.chance.gauss(0, 1))
+
+
 class Why(virtual.Test):
     target = "right in 95 of 100"
 
-    def check(self, cases, kind, variables=VARIABLES):
+    def check(self, cases, kind, variables=VARIABLES, machine_of=Machine):
         """Checks the answers of these cases. Returns the median number of launches."""
         wrong, counts = [], []
         for seed in range(cases):
-            machine = Machine(seed, kind, variables)
+            machine = machine_of(seed, kind, variables)
             why = find_why.Why(machine)
             why.explain()
             line, = why.lines
@@ -103,12 +112,17 @@ class Why(virtual.Test):
                 wrong.append(f"{seed}: {line}; truth {machine.truth()}")
         median = sorted(counts)[cases // 2]
         with self.subTest(kind, wrong=wrong[:5]):
-            self.mostly(cases - len(wrong), cases, RIGHT, f"{kind} of {variables}, {median} launches: right")
+            self.mostly(cases - len(wrong), cases, RIGHT,
+                        f"{machine_of.__name__}, {kind} of {variables}, {median} launches: right")
         return median
 
     def test_planted(self):
         for kind in KINDS:
             self.check(virtual.by_tier(plain=5, run=10, all=20, full=200), kind)
+
+    def test_points(self):
+        for kind in ("two that add", "two together", "none"):
+            self.check(virtual.by_tier(plain=3, run=5, all=10, full=100), kind, machine_of=Points)
 
     def test_many_variables(self):
         """The launches grow with the number of halvings, not with the number of variables."""

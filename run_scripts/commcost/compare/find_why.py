@@ -175,6 +175,8 @@ def main(words):
         again = launch_options.resume_command(PROGRAM, launches.trials.folder.path, options.kept, "--find-why",
                                               options.base, options.new)
         say(f"To resume: {again}")
+    for text in launches.trials.warnings():
+        say(f"Warning: {text}")
     lines = why.lines + (other_reasons(launches) if why.is_partial else [])
     others = dict.fromkeys(change.series.schema.benchmark for change in comparison.changes
                            if change.verdict in (row_changes.SLOWER, row_changes.FASTER))

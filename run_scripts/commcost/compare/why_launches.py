@@ -10,9 +10,9 @@ from commcost.suite import launchers, suite_plan, trial_launches
 from commcost.system import quoted
 from commcost.words import cut, listed, parsed_number, short
 
-ROWS = 4           # max rows that are explained
-SHOWN = 3          # settings in a line of progress
-MESSAGE_MOST = 100 # characters of a failed launch's message
+ROWS = 4            # max rows that are explained
+SHOWN = 3           # settings in a line of progress
+MESSAGE_MOST = 100  # characters of a failed launch's message
 
 
 class Left(Exception):
@@ -32,8 +32,8 @@ def recorded(change):
 def clearest(changes):
     """Returns the changes of the program that changed most clearly, by the end of the interval next to no change."""
     def least(change):
-        low, high = sorted(map(abs, change.interval))
-        return abs(math.log1p(min(change.interval, key=abs) / 100)) if is_ratio(change) else low / 100
+        share = min(change.interval, key=abs) / 100
+        return abs(math.log1p(share) if is_ratio(change) else share)
 
     changed = [change for change in changes if change.verdict in (row_changes.SLOWER, row_changes.FASTER) and
                change.interval and (change.points or is_ratio(change))]
@@ -87,14 +87,14 @@ class Launches:
         threads = suite_plan.threads_of(self.program, self.words)
         words = [*suite_plan.launch_words(self.launcher, job, job.ranks, threads, self.settings.variables(chosen)),
                  self.program, *self.words]
-        name = f"{self.benchmark}@{sum(1 << place for place in chosen)}"
+        name = f"{os.path.basename(self.program)}@{sum(1 << place for place in chosen)}"
         return suite_plan.Step(run, name, name, "", trial_launches.FIRST_S, quoted(words))
 
     def begin(self, options):
         """Makes the folder or resumes it."""
+        steps = [self._step(chosen, 1) for chosen in ((), self.everything)]
         programs = {options.build: {os.path.relpath(self.program, options.build)}}
-        self.trials.begin(suite_plan.Plan([self._step(chosen, 1) for chosen in ((), self.everything)], programs, []), [self.launcher],
-                          options)
+        self.trials.begin(suite_plan.Plan(steps, programs, []), [self.launcher], options)
 
     def measure(self, change, chosen, run):
         """Returns a row's value in the launch of a combination, or None if the launch failed. Launches it unless it is
