@@ -161,6 +161,7 @@ class Why(SuiteCase):
         ("UCX_TLS", ("", "sm,tcp"), ""), ("OMPI_MCA_btl_tcp_if_include", ("", "10.0.0.0/24"), ""),
         ("LD_PRELOAD", ("", "x"), "no variable of an MPI library"), ("HYDRA_LAUNCHER_EXEC", ("", "x"), "may start a program"),
         ("OMPI_MCA_plm_rsh_agent", ("", "x"), "may start a program"), ("UCX_MODULE_DIR", ("", "x"), "may start a program"),
+        ("UCX_GDB_COMMAND", ("", "x"), "may start a program"),
         ("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", ("", "/tmp/x"), "names a file")])
     def test_trust(self, name, values, reason):
         assert side_settings.reason_against(name, values) == reason

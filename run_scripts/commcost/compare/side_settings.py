@@ -11,8 +11,8 @@ from commcost.words import parsed_number, size_text
 
 BINDING = "binding"
 # Results may come from somebody else, and these variables may start programs or load libraries.
-_UNSAFE = "EXEC|AGENT|LAUNCH|BOOTSTRAP|_RSH|_(PATH|DIR|MODULES?|PLUGINS?|LIBRARY|LIBRARIES)(_|$)"
-_OF_LAUNCHERS = "MPIR_CVAR_CH3_INTERFACE_HOSTNAME|PMIX_MCA_"
+_UNSAFE = "EXEC|COMMAND|AGENT|LAUNCH|BOOTSTRAP|_RSH|_(PATH|DIR|MODULES?|PLUGINS?|LIBRARY|LIBRARIES)(_|$)"
+_OF_LAUNCHERS = "MPIR_CVAR_CH3_INTERFACE_HOSTNAME|HYDRA_|PMIX_MCA_|OMP_"
 # Options of programs that choose the output, not the measurement.
 _OF_OUTPUT = ("--format", "--columns", "--metadata", "--no-metadata", "--no-header")
 _OF_FILES = ("--output", *FILE_OPTIONS)
@@ -71,8 +71,8 @@ def settings_of(base, new, also=()):
         else:
             differing.append(Setting(name, *values))
     # Variables that neither side had would change both.
-    common.update((name, "") for name in os.environ if re.search(TUNING, name) and not name.startswith(("OMP_", "PMIX"))
-                  and not any(name in side for side in sides) and not re.match(_OF_LAUNCHERS, name))
+    common.update((name, "") for name in os.environ if not any(name in side for side in sides) and
+                  not reason_against(name, [""]) and not re.match(_OF_LAUNCHERS, name))
     binds = [bind_of(side.get(BINDING, [""])[0]) for side in (base, new)]
     if all(binds) and binds[0] != binds[1]:
         differing.append(Setting(BINDING, *binds))
