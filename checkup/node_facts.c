@@ -6,7 +6,6 @@
 #include <arpa/inet.h>
 #include <ifaddrs.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,23 +13,13 @@
 /* Max length of a fact's name; a longer one is cut, so it isn't found. */
 enum { NAME_SIZE = 128 };
 
-static void print(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void print(char *text, size_t size, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, size, format, arguments);
-    va_end(arguments);
-}
-
 /* Appends the fact PREFIX.NAME, the first line of a file, if the file exists. */
 static void add_file(struct bc_text *facts, const char *prefix, const char *name, const char *unit,
                      const char *folder, const char *file)
 {
     char line[256], whole[NAME_SIZE], path[PATH_MAX];
-    print(path, sizeof path, "%s/%s", folder, file);
-    print(whole, sizeof whole, "%s.%s", prefix, name);
+    bc_print_cut(path, sizeof path, "%s/%s", folder, file);
+    bc_print_cut(whole, sizeof whole, "%s.%s", prefix, name);
     FILE *const stream = fopen(path, "r");
     if (stream == NULL)
         return;
@@ -48,10 +37,10 @@ static void add_port(void *facts, const struct bc_port *port)
 {
     const bool is_adapter = bc_port_is_adapter(port);
     char prefix[NAME_SIZE], name[NAME_SIZE], link[PATH_MAX];
-    print(prefix, sizeof prefix, "%s.%s", is_adapter ? "adapter" : "interface", port->name);
+    bc_print_cut(prefix, sizeof prefix, "%s.%s", is_adapter ? "adapter" : "interface", port->name);
     add_file(facts, prefix, "numa_node", "", port->folder, "device/numa_node");
-    print(name, sizeof name, "%s.driver", prefix);
-    print(link, sizeof link, "%s/device/driver", port->folder);
+    bc_print_cut(name, sizeof name, "%s.driver", prefix);
+    bc_print_cut(link, sizeof link, "%s/device/driver", port->folder);
     if (port->driver[0] != '\0')
         checkup_add_fact(facts, name, "", link, "%s", port->driver);
     add_file(facts, prefix, "state", "", port->port, is_adapter ? "state" : "operstate");
@@ -60,7 +49,7 @@ static void add_port(void *facts, const struct bc_port *port)
         add_file(facts, prefix, "link_layer", "", port->port, "link_layer");
         return;
     }
-    print(name, sizeof name, "%s.kind", prefix);
+    bc_print_cut(name, sizeof name, "%s.kind", prefix);
     checkup_add_fact(facts, name, "", port->folder, "%s", port->kind);
     add_file(facts, prefix, "mtu", "B", port->folder, "mtu");
     add_file(facts, prefix, "rate", "Mbit/s", port->folder, "speed");
@@ -86,7 +75,7 @@ static void add_addresses(struct bc_text *facts)
             continue;
         const struct sockaddr_in *const internet =
             (const struct sockaddr_in *)(const void *)one->ifa_addr;
-        print(name, sizeof name, "interface.%s.address", one->ifa_name);
+        bc_print_cut(name, sizeof name, "interface.%s.address", one->ifa_name);
         if (inet_ntop(AF_INET, &internet->sin_addr, address, sizeof address) != NULL)
             checkup_add_fact(facts, name, "", "getifaddrs", "%s/%d", address,
                              prefix_length(one->ifa_netmask));
@@ -100,10 +89,10 @@ static void add_addresses(struct bc_text *facts)
 static void add_gpu(void *facts, const char *parent, const char *name)
 {
     char folder[PATH_MAX], device[PATH_MAX], prefix[NAME_SIZE];
-    print(folder, sizeof folder, "%s/%s/device", parent, name);
+    bc_print_cut(folder, sizeof folder, "%s/%s/device", parent, name);
     if (strncmp(name, "renderD", 7) != 0 || realpath(folder, device) == NULL)
         return;
-    print(prefix, sizeof prefix, "gpu.%s", strrchr(device, '/') + 1);
+    bc_print_cut(prefix, sizeof prefix, "gpu.%s", strrchr(device, '/') + 1);
     add_file(facts, prefix, "vendor", "", folder, "vendor");
 }
 
@@ -111,7 +100,7 @@ static void add_gpu(void *facts, const char *parent, const char *name)
 static void add_nvidia_gpu(void *facts, const char *parent, const char *name)
 {
     char prefix[NAME_SIZE];
-    print(prefix, sizeof prefix, "gpu.%s.vendor", name);
+    bc_print_cut(prefix, sizeof prefix, "gpu.%s.vendor", name);
     checkup_add_fact(facts, prefix, "", parent, "0x10de");
 }
 
@@ -120,8 +109,8 @@ static void add_nvidia_gpu(void *facts, const char *parent, const char *name)
 static void add_governor(void *facts, const char *folder, const char *name)
 {
     char prefix[NAME_SIZE], policy[PATH_MAX];
-    print(policy, sizeof policy, "%s/%s", folder, name);
-    print(prefix, sizeof prefix, "frequency.%s", name);
+    bc_print_cut(policy, sizeof policy, "%s/%s", folder, name);
+    bc_print_cut(prefix, sizeof prefix, "frequency.%s", name);
     add_file(facts, prefix, "driver", "", policy, "scaling_driver");
     add_file(facts, prefix, "governor", "", policy, "scaling_governor");
 }
@@ -131,8 +120,8 @@ static void add_governor(void *facts, const char *folder, const char *name)
 static void add_numa_node(void *facts, const char *parent, const char *name)
 {
     char folder[PATH_MAX], prefix[NAME_SIZE];
-    print(folder, sizeof folder, "%s/%s", parent, name);
-    print(prefix, sizeof prefix, "numa.%s", name);
+    bc_print_cut(folder, sizeof folder, "%s/%s", parent, name);
+    bc_print_cut(prefix, sizeof prefix, "numa.%s", name);
     add_file(facts, prefix, "processors", "", folder, "cpulist");
 }
 

@@ -24,6 +24,9 @@
  * Buffers on a device: the staged counterpart, timed alternately, copies from the device to pinned
  * memory before a transfer, and back after it.
  *
+ * Expected rate: from 4 KiB on, memcpy between the two ranks before a visit's batches, or the rate
+ * of the nodes' network ports (common/expected/expected.h).
+ *
  * Written: one line per row, after its last visit (columns.c): half the mean of visits' medians.
  */
 #include "common/job/node_order.h"

@@ -11,10 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Prints, and cuts a longer text. */
-static void print(char *text, size_t size, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static void print(char *text, size_t size, const char *format, ...)
+void bc_print_cut(char *text, size_t size, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -48,24 +45,24 @@ bool bc_port_is_adapter(const struct bc_port *port) { return strcmp(port->kind, 
 static bool exists(const char *folder, const char *file)
 {
     char path[PATH_MAX];
-    print(path, sizeof path, "%s/%s", folder, file);
+    bc_print_cut(path, sizeof path, "%s/%s", folder, file);
     return access(path, F_OK) == 0;
 }
 
 static void read_driver(struct bc_port *port)
 {
     char link[PATH_MAX], driver[PATH_MAX];
-    print(link, sizeof link, "%s/device/driver", port->folder);
+    bc_print_cut(link, sizeof link, "%s/device/driver", port->folder);
     if (realpath(link, driver) != NULL)
-        print(port->driver, sizeof port->driver, "%s", strrchr(driver, '/') + 1);
+        bc_print_cut(port->driver, sizeof port->driver, "%s", strrchr(driver, '/') + 1);
 }
 
 static void visit_interface(void *state, const char *parent, const char *name)
 {
     const struct visitor *const visitor = state;
     struct bc_port port = {.driver = ""};
-    print(port.name, sizeof port.name, "%s", name);
-    print(port.folder, sizeof port.folder, "%s/%s", parent, name);
+    bc_print_cut(port.name, sizeof port.name, "%s", name);
+    bc_print_cut(port.folder, sizeof port.folder, "%s/%s", parent, name);
     if (!exists(port.folder, "operstate"))
         return; /* a file such as bonding_masters */
     memcpy(port.port, port.folder, sizeof port.port);
@@ -84,10 +81,10 @@ static void visit_adapter_port(void *state, const char *parent, const char *numb
     const int length = (int)(strlen(parent) - strlen("/ports"));
     const bool first = strcmp(number, "1") == 0;
     struct bc_port port = {.kind = "adapter"};
-    print(port.folder, sizeof port.folder, "%.*s", length, parent);
-    print(port.port, sizeof port.port, "%s/%s", parent, number);
-    print(port.name, sizeof port.name, "%s%s%s", strrchr(port.folder, '/') + 1, first ? "" : ":",
-          first ? "" : number);
+    bc_print_cut(port.folder, sizeof port.folder, "%.*s", length, parent);
+    bc_print_cut(port.port, sizeof port.port, "%s/%s", parent, number);
+    bc_print_cut(port.name, sizeof port.name, "%s%s%s", strrchr(port.folder, '/') + 1,
+                 first ? "" : ":", first ? "" : number);
     read_driver(&port);
     visitor->visit(visitor->state, &port);
 }
@@ -95,7 +92,7 @@ static void visit_adapter_port(void *state, const char *parent, const char *numb
 static void visit_adapter(void *state, const char *parent, const char *name)
 {
     char ports[BC_PORT_PATH_LENGTH];
-    print(ports, sizeof ports, "%s/%s/ports", parent, name);
+    bc_print_cut(ports, sizeof ports, "%s/%s/ports", parent, name);
     bc_visit_entries(ports, state, visit_adapter_port);
 }
 
@@ -104,9 +101,9 @@ void bc_visit_ports(const char *root, void *state,
 {
     struct visitor visitor = {state, visit};
     char folder[BC_PORT_PATH_LENGTH];
-    print(folder, sizeof folder, "%s/sys/class/net", root);
+    bc_print_cut(folder, sizeof folder, "%s/sys/class/net", root);
     bc_visit_entries(folder, &visitor, visit_interface);
-    print(folder, sizeof folder, "%s/sys/class/infiniband", root);
+    bc_print_cut(folder, sizeof folder, "%s/sys/class/infiniband", root);
     bc_visit_entries(folder, &visitor, visit_adapter);
 }
 

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum { BC_PORT_NAME_LENGTH = 64, BC_PORT_PATH_LENGTH = 512 };
 
@@ -20,6 +21,11 @@ struct bc_port {
     char folder[BC_PORT_PATH_LENGTH]; /* files of the interface or the adapter */
     char port[BC_PORT_PATH_LENGTH];   /* files of the port; `folder` for an interface */
 };
+
+/* Prints as snprintf. A longer text is cut, without the compiler's warning, so a path isn't found.
+ */
+void bc_print_cut(char *text, size_t size, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 /* Calls `visit` for each entry of a folder, sorted by name; hidden entries are left out. */
 void bc_visit_entries(const char *folder, void *state,
