@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "pingpong/pingpong.h"
+#include "pingpong/protocols.h"
 
 #include <math.h>
 
@@ -18,6 +18,7 @@ const struct pingpong_parameters pingpong_default_parameters = {
     .sync = BC_SYNC_NONE,
     .limits = {.min_ndata = 1, .max_stride = 128},
     .memory = BC_MEMORY_DEFAULTS,
+    .operations = {.text = "all"},
 };
 
 const char *pingpong_arrangement_name(int arrangement)
@@ -54,6 +55,11 @@ const struct bc_option pingpong_options[PINGPONG_OPTIONS] = {
     BC_MEMORY_OPTIONS(AT(memory)),
     BC_BUFFERS_OPTION(AT(buffers)),
     BC_LINK_RATE_OPTION(AT(link_gbits)),
+    {"protocols", BC_FLAG, AT(protocols),
+     .help = "find the sizes at which the library changes its protocol"},
+    {"operations", BC_NAMES, AT(operations), .argument = "NAMES",
+     .name_at = protocols_operation_name, .name_count = PROTOCOLS_OPERATIONS,
+     .help = "operations of --protocols"},
 };
 
 static bool is_power_of_two(const char *option, int64_t value, struct bc_error *error)
@@ -211,12 +217,39 @@ int pingpong_arrangements(const struct pingpong_parameters *p, int ranks)
     return count;
 }
 
+/* Checks the options of --protocols, which has transfers, sizes and memory of its own. */
+static bool fit_protocols(const struct pingpong_parameters *p, const struct bc_run *run,
+                          struct bc_error *error)
+{
+    static const char *const others[] = {"patterns",   "coarray-sync", "arrangements", "sizes",
+                                         "max-stride", "max-blocks",   "full",         "memory",
+                                         "buffers",    "check"};
+    if (!p->protocols)
+        return !bc_option_given(&run->options, "operations") ||
+               bc_error_set(error, "--operations is for --protocols: use both, or --patterns");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (bc_option_given(&run->options, others[i]))
+            return bc_error_set(error,
+                                "--%s: not with --protocols: use --operations, --min-ndata and "
+                                "--max-ndata",
+                                others[i]);
+    return (p->limits.max_ndata >= PROTOCOLS_RANGE_MIN * p->limits.min_ndata &&
+            p->limits.max_ndata <= PROTOCOLS_NDATA_MAX) ||
+           bc_error_set(error,
+                        "--max-ndata: %lld is not possible with --protocols: use %lld to %lld",
+                        (long long)p->limits.max_ndata,
+                        (long long)(PROTOCOLS_RANGE_MIN * p->limits.min_ndata),
+                        (long long)PROTOCOLS_NDATA_MAX);
+}
+
 bool pingpong_parameters_fit(void *state, struct bc_run *run, struct bc_error *error)
 {
     struct pingpong_parameters *const p = state;
     const int ranks = run->job.ranks;
     if (ranks < 2)
         return bc_error_set(error, "a ping-pong " BC_NEEDS_2_RANKS);
+    if (!fit_protocols(p, run, error))
+        return false;
     if (pingpong_arrangements(p, ranks) == 0)
         return bc_error_set(error,
                             "--arrangements: %.80s can't be arranged with %d processes: use "

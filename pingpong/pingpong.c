@@ -35,6 +35,7 @@
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "pingpong/pingpong.h"
+#include "pingpong/protocols.h"
 #include "pingpong/warnings.h"
 
 #include <math.h>
@@ -80,6 +81,11 @@ struct pingpong_row {
     double *expected_ns; /* of this rank's transfer, by visit */
     size_t expected_visits;
     int64_t wrong; /* halves of repetitions with wrong data on this rank */
+};
+
+union any_row {
+    struct pingpong_row row;
+    struct protocols_row protocols_row; /* with --protocols */
 };
 
 enum { DIRECT, STAGED, QUANTITIES };
@@ -465,7 +471,7 @@ const struct bc_program pingpong_program = {
     .defaults = &pingpong_default_parameters,
     .defaults_bytes = sizeof pingpong_default_parameters,
     .state_bytes = sizeof(struct pingpong),
-    .row_bytes = sizeof(struct pingpong_row),
+    .row_bytes = sizeof(union any_row),
     .budget_s = BC_BUDGET_S,
     .renews = true,
     .complete = pingpong_parameters_complete,
@@ -491,10 +497,28 @@ static const struct bc_table *table_of(const struct pingpong *pingpong)
     return table;
 }
 
+/* Finds protocol switches instead. */
+static void find_protocols(const struct pingpong *pingpong, struct bc_run *run)
+{
+    struct protocols protocols = {0};
+    bc_open_result(run, &protocols_table, "");
+    protocols_open(&protocols, &pingpong->parameters, run);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            protocols_measure(&protocols, visit);
+        else if (visit->step == BC_WRITE)
+            protocols_write(&protocols, visit->row);
+    protocols_close(&protocols);
+}
+
 int main(int argc, char **argv)
 {
     struct pingpong pingpong;
     struct bc_run *const run = bc_start(&pingpong_program, &pingpong, argc, argv);
+    if (pingpong.parameters.protocols) {
+        find_protocols(&pingpong, run);
+        return bc_finish(run);
+    }
     open_memory(&pingpong, run);
     const bool is_one = pingpong_arrangements(&pingpong.parameters, run->job.ranks) == 1;
     bc_open_result(run, table_of(&pingpong), is_one ? "" : "arrangement,");

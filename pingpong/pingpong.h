@@ -137,10 +137,12 @@ struct pingpong_parameters {
     struct bc_memory_options memory;
     int buffers;       /* enum bc_buffers */
     double link_gbits; /* of the network; 0: that of the fastest port */
+    bool protocols;
+    struct bc_names operations; /* of `protocols` */
 };
 
 extern const struct pingpong_parameters pingpong_default_parameters;
-enum { PINGPONG_OPTIONS = 13 };
+enum { PINGPONG_OPTIONS = 15 };
 extern const struct bc_option pingpong_options[PINGPONG_OPTIONS];
 
 /* Completes the limits of a state that begins with the parameters, except max_blocks. Local. */

@@ -7,6 +7,8 @@
 #include "tests/virtual/world.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 /* Lognormal with median 1 (normal by G. E. P. Box and M. E. Muller, Annals of Mathematical
    Statistics 29, 1958). */
@@ -40,6 +42,20 @@ static bool has_blocking_duration(enum plan_kind kind)
            !isnan(parameters.blocking_ns);
 }
 
+/* The time that MODEL_SWITCHES adds to a message or one-sided operation. */
+static double switches_ns(int64_t bytes)
+{
+    const char *text = getenv("MODEL_SWITCHES");
+    double ns = 0.0, limit, us, byte_ns;
+    int length;
+    while (text != NULL && sscanf(text, "%lf:%lf:%lf%n", &limit, &us, &byte_ns, &length) == 3) {
+        if ((double)bytes > limit)
+            ns += 1e3 * us + byte_ns * ((double)bytes - limit);
+        text += length + (text[length] == ',');
+    }
+    return ns;
+}
+
 double plan_duration_ns(enum plan_kind kind, int64_t bytes)
 {
     if (kind == PLAN_BLOCKING && algorithm_chosen() != ALGORITHM_NONE)
@@ -52,6 +68,8 @@ double plan_duration_ns(enum plan_kind kind, int64_t bytes)
                 : kind == PLAN_BLOCKING        ? parameters.barrier_ns
                                                : parameters.latency_ns;
     ns += parameters.per_byte_ns * (double)bytes;
+    if (kind >= PLAN_SEND && kind <= PLAN_ONE_SIDED)
+        ns += switches_ns(bytes);
     if ((double)bytes == parameters.slow_bytes)
         ns *= 1.0 + parameters.slow_share;
     return ns;
