@@ -1,11 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Protocol switches of pingpong: where the library's way changes, and latency and time per byte on either side."""
 
+import launches
 import virtual
+from commcost.cost.call_ways import Way
+from commcost.cost.machine_costs import OwnCosts
+from commcost.cost.monitor_report import Layout
+from commcost.result.tables import Tables
 
 L_US, G_NS = 2.0, 0.1
 MODEL = {"MODEL_LATENCY_US": L_US, "MODEL_PER_BYTE_NS": G_NS}
 SHARE, BYTES = 0.01, 8  # the promised precision of a switch
+# Fewer than in a run with defaults, for speed.
+SAMPLES = {"quiet": "--samples=36", "cloud": "--samples=120"}
 
 
 def jump(limit, share):
@@ -38,9 +45,12 @@ def is_near(row, switch):
     return abs(row["from_bytes"] - at) <= max(BYTES, SHARE * at)
 
 
+def model_of(planted):
+    return dict(MODEL, MODEL_SWITCHES=",".join("{}:{:.6f}:{:.6f}".format(*switch) for switch in planted))
+
+
 def run(planted, *options, **variables):
-    return virtual.run("pingpong", "--protocols", *options, **MODEL, **variables,
-                       MODEL_SWITCHES=",".join("{}:{:.6f}:{:.6f}".format(*switch) for switch in planted))
+    return virtual.run("pingpong", "--protocols", *options, **model_of(planted), **variables)
 
 
 class Protocols(virtual.Test):
@@ -84,9 +94,8 @@ class Protocols(virtual.Test):
             false, located, known = [], [], []
             for name in virtual.by_tier(plain=("none", "5 % at 16K"), run=PLANTED):
                 planted = PLANTED[name]
-                launches = run(planted, "--operations=send", "--samples=36", launches=count,
-                               **virtual.CONDITIONS[condition])
-                found = [launch.rows[1:] for launch in launches]
+                found = [launch.rows[1:] for launch in run(
+                    planted, "--operations=send", SAMPLES[condition], launches=count, **virtual.CONDITIONS[condition])]
                 false += [len(rows) > len(planted) for rows in found]
                 right = [len(rows) == len(planted) and all(map(is_near, rows, planted)) for rows in found]
                 known += [any(is_near(row, switch) for switch in planted)
@@ -97,6 +106,34 @@ class Protocols(virtual.Test):
             self.rarely(sum(false), len(false), 0.01, condition + ", launches with a further switch")
             self.mostly(sum(located), len(located), 0.95, condition + ", launches with all switches located")
             self.mostly(sum(known), len(known), 0.98, condition + ", switches of status ok that are located")
+
+
+class Costs(virtual.Test):
+    """Undisturbed costs of messages whose size lies between a switch and the next measured sizes."""
+
+    target = "2 %"
+
+    def test_costs(self):
+        """By the overlap program's rows for 1 and 64 KiB, and the switches of pingpong. Without these the straight line
+        is far off."""
+        switch, folder = jump(16384, 3), launches.Folder(self)
+        model, few, at = model_of([switch]), "--samples=12", "--sizes={}"
+        for name in virtual.by_tier(plain=("isend",), run=("isend", "irecv", "sendrecv", "put")):
+            with self.subTest(name):
+                path, = folder.launches(name, "overlap_" + name, "--data-driven", few, at.format("1K,64K"), **model)
+                operations = "--operations=put" if name == "put" else "--operations=send,isend"
+                straight = OwnCosts(Tables([path]))
+                folder.launches(name, "pingpong", "--protocols", few, operations, **model)
+                costs = OwnCosts(Tables([path]))
+                for size in (2048, 16384, 17408, 32768):
+                    row, = virtual.run("overlap_" + name, "--data-driven", few, at.format(size), **model)[0].rows
+                    for column in ("blocking_us", "ref_us"):
+                        way, what = Way(name, column), "{} {} {}".format(name, column, size)
+                        own = costs.cost(way, Layout(2, 1), size)
+                        self.near(own.us.value, row[column], 0.02 * row[column], what)
+                        if size == 16384:
+                            wrong_us = straight.cost(way, Layout(2, 1), size).us.value
+                            self.assertGreater(wrong_us, 1.3 * row[column], what)
 
 
 if __name__ == "__main__":

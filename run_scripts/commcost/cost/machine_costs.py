@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The undisturbed cost of calls on a machine, from the benchmarks' results.
 
-A cost is interpolated linearly between the two nearest measured sizes, and never extrapolated. Collectives are used for
+A cost is interpolated between the two nearest measured sizes, and never extrapolated: linearly, or if a protocol switch
+lies between them, along the measured curve (protocol_curves). Collectives are used for
 communicators with the measured numbers of ranks and nodes, messages for communicators within a node or across nodes.
 """
 
+import math
 import typing
 
 from commcost.cost.call_ways import BLOCKING, ELEMENT, GAP, PAIR_OPERATIONS, SYNC, SYNCS, is_sync, sources_of
 from commcost.cost.monitor_report import Layout
+from commcost.cost.protocol_curves import Curves
 from commcost.result import benchmarks, result_metadata
-from commcost.result.intervals import Measured, Span, launch_median, span_of
+from commcost.result.intervals import Measured, Span, exactly, launch_median, span_of
 from commcost.result.tables import NEW
 from commcost.scorecard.cost_lines import blocking
 from commcost.words import listed, parsed_number
@@ -71,6 +74,7 @@ class OwnCosts:
                 by_layout.setdefault(layout, []).append(table)
         self._tables = {layout: tables.only(some) for layout, some in by_layout.items()}
         self._measured = {}
+        self._curves = Curves(tables)
 
     @property
     def lost_share(self):
@@ -100,7 +104,8 @@ class OwnCosts:
             for source in sources_of(way, size):
                 if layout.ranks is not None and size is not None and _is_comparable(way, measured, layout):
                     points = self._points(source, measured)
-                    cost = interpolate(points, size, source.column)
+                    cost = interpolate(points, size, source.column, lambda low, high, source=source, measured=measured:
+                                       self._curves.parts(source, measured.nodes == 1, low, size, high))
                     if cost is not None:
                         return cost, points
         return None, ()
@@ -150,17 +155,22 @@ def _distance(measured, layout):
             measured.nodes or 0)
 
 
-def interpolate(points, size, column):
+def interpolate(points, size, column, parts=lambda low, high: None):
     """Returns the Cost at a size from (size, row, Measured of this column) in ascending order of size, or None beyond
-    them. Without a column the Cost lacks the launches' values."""
+    them. Without a column the Cost lacks the launches' values. `parts` returns the weights of the two nearest sizes and
+    further us (None: linear)."""
     if not points or not points[0][0] <= size <= points[-1][0]:
         return None
     for (low, low_row, low_value), (high, high_row, high_value) in zip(points, points[1:]):
         if low <= size <= high and size not in (low, high):
             share = (size - low) / (high - low)
+            of_low, of_high, more_us = parts(low, high) or (1 - share, share, 0.0)
+            us = span_of(low_value).times(of_low).plus(span_of(high_value).times(of_high)).plus(exactly(more_us))
+            least_us = min(low_value.value, high_value.value)
             pairs = zip(launch_values(low_row, column), launch_values(high_row, column))
-            return Cost(span_of(low_value).times(1 - share).plus(span_of(high_value).times(share)), (low_row, high_row),
-                        tuple((1 - share) * one + share * two for one, two in pairs)
+            return Cost(us.within(least_us, math.inf) if more_us else us, (low_row, high_row),
+                        tuple(max(of_low * one + of_high * two + more_us, least_us if more_us else 0.0)
+                              for one, two in pairs)
                         if len(low_row.launches) == len(high_row.launches) else ())
     row, value = next((row, value) for at, row, value in points if at == size)
     return Cost(span_of(value), (row,), launch_values(row, column))

@@ -3,6 +3,7 @@
 
 A file's kind is its benchmark, except for overlap: `overlap` has one size, which takes --cutoff-time,
 `overlap_COLLECTIVE_sweep` many sizes. Those of `guidelines` and `collective_align` are collective's. Results define keys, quantities and, by name, units (unit_of). benchmarks.ini
+`overlap_COLLECTIVE_sweep` many sizes. Those of `guidelines` are collective's, those of `protocols` pingpong's. Results define keys, quantities and, by name, units (unit_of). benchmarks.ini
 defines headings and the columns shown on a page.
 """
 
@@ -56,6 +57,8 @@ def kind_of(result, first):
         return "guidelines"
     if "," in (result.value("align") or "") and f"{name}_align" in BENCHMARKS:
         return f"{name}_align"
+    if name == "pingpong" and "piece" in header:
+        return "protocols"
     return name if name in BENCHMARKS else None
 
 
