@@ -223,7 +223,7 @@ static bool fit_protocols(const struct pingpong_parameters *p, const struct bc_r
 {
     static const char *const others[] = {"patterns",   "coarray-sync", "arrangements", "sizes",
                                          "max-stride", "max-blocks",   "full",         "memory",
-                                         "buffers",    "check"};
+                                         "buffers",    "link-rate",    "check"};
     if (!p->protocols)
         return !bc_option_given(&run->options, "operations") ||
                bc_error_set(error, "--operations is for --protocols: use both, or --patterns");

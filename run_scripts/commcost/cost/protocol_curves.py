@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-3-Clause
 """The time of a transfer by size, in straight pieces between protocol switches (pingpong --protocols)."""
 
 import typing
