@@ -501,7 +501,6 @@ static const struct bc_table *table_of(const struct pingpong *pingpong)
 static void find_protocols(const struct pingpong *pingpong, struct bc_run *run)
 {
     struct protocols protocols = {0};
-    bc_open_result(run, &protocols_table, "");
     protocols_open(&protocols, &pingpong->parameters, run);
     for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
         if (visit->step == BC_MEASURE)

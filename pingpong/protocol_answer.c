@@ -120,8 +120,10 @@ static void join_pieces(const struct protocols_row *row, struct protocols_answer
             if (!piece->is_clear && (least == 0 || piece->strength < answer->of[least].strength))
                 least = p;
         }
-        if (least > 0)
+        if (least > 0) {
+            answer->is_unclear = answer->is_unclear || answer->of[least].strength >= 1.0;
             pieces_join(&answer->pieces, least);
+        }
     }
 }
 
@@ -129,10 +131,12 @@ bool protocols_judge(const struct bc_run *run, const struct protocols_row *row,
                      struct protocols_answer *answer)
 {
     const int visits = row->visits;
-    bool are_located = true;
+    bool are_located;
     average(row, &answer->points);
     answer->pieces = row->pieces;
+    answer->is_unclear = false;
     join_pieces(row, answer);
+    are_located = !answer->is_unclear;
     for (int p = 1; p < answer->pieces.count; p++)
         pieces_move(&answer->points, &answer->pieces, p, &answer->of[p].first, &answer->of[p].last);
     fit_pieces(row, answer);

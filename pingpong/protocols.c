@@ -179,16 +179,16 @@ struct result {
 
 static const struct bc_column columns[] = {
     BC_COLUMN("operation", BC_KEY, 9, result, operation),
-    BC_COLUMN("place", BC_KEY, 5, result, place),
+    BC_COLUMN("place", BC_RUN_KEY, 5, result, place),
     BC_COLUMN("piece", BC_KEY, 5, result, piece),
     BC_COLUMN("from_bytes", BC_MORE, 8, result, from_bytes),
     BC_COLUMN("from_lo_bytes", BC_INFO, 8, result, from_lo_bytes),
     BC_COLUMN("from_hi_bytes", BC_INFO, 8, result, from_hi_bytes),
     BC_COLUMN("to_bytes", BC_INFO, 8, result, to_bytes),
     BC_US_COLUMNS(BC_CELL_US, "latency", BC_LESS, 3, result, latency),
-    BC_COLUMN("per_byte_ns", BC_LESS, 4, result, slope.value),
-    BC_COLUMN("per_byte_lo_ns", BC_INFO, 4, result, slope.interval.lo),
-    BC_COLUMN("per_byte_hi_ns", BC_INFO, 4, result, slope.interval.hi),
+    BC_COLUMN("byte_ns", BC_LESS, 4, result, slope.value),
+    BC_COLUMN("byte_lo_ns", BC_INFO, 4, result, slope.interval.lo),
+    BC_COLUMN("byte_hi_ns", BC_INFO, 4, result, slope.interval.hi),
     BC_COLUMN_AS(BC_CELL_US, "jump_us", BC_INFO, 3, result, jump.value),
     BC_COLUMN("jump_pct", BC_INFO, 1, result, jump_pct.value),
     BC_COLUMN("jump_lo_pct", BC_INFO, 1, result, jump_pct.interval.lo),
@@ -196,12 +196,18 @@ static const struct bc_column columns[] = {
     BC_OUTCOME_COLUMNS(result, outcome),
 };
 
-const struct bc_table protocols_table = {
-    .columns = columns,
-    .count = sizeof columns / sizeof *columns,
-    .main =
-        "operation,place,from_bytes,to_bytes,latency_us,latency_lo_us,latency_hi_us,per_byte_ns,"
-        "per_byte_lo_ns,per_byte_hi_ns,jump_us,jump_pct,status",
+/* Of one pair, and of two. */
+static const struct bc_table tables[] = {
+    {.columns = columns,
+     .count = sizeof columns / sizeof *columns,
+     .main = "operation,from_bytes,to_bytes,latency_us,latency_lo_us,latency_hi_us,byte_ns,"
+             "byte_lo_ns,byte_hi_ns,jump_us,jump_pct,status",
+     .spare = "to_bytes,jump_us"},
+    {.columns = columns,
+     .count = sizeof columns / sizeof *columns,
+     .main = "operation,from_bytes,to_bytes,latency_us,latency_lo_us,latency_hi_us,byte_ns,"
+             "jump_us,jump_pct,status",
+     .spare = "to_bytes,jump_us"},
 };
 
 static int64_t whole(double bytes)
@@ -235,7 +241,7 @@ static struct result result_of(const struct protocols *protocols, const struct p
     };
     result.outcome.samples = row->samples;
     result.outcome.slowest_rank = BC_NO_INT;
-    result.outcome.status = visits > 1 ? BC_OK : BC_BUDGET;
+    result.outcome.status = visits > 1 && !protocols->answer->is_unclear ? BC_OK : BC_BUDGET;
     if (p == 0)
         return result;
     result.from_bytes = whole(piece->from);
@@ -288,6 +294,8 @@ void protocols_open(struct protocols *protocols, const struct pingpong_parameter
     if (run->job.nodes > 1)
         add_pair(protocols, "net", by_node.place, run->job.ranks - 1);
     bc_node_order_destroy(&by_node);
+    bc_open_result(run, &tables[protocols->pair_count - 1],
+                   protocols->pair_count > 1 ? "place," : "");
     if (run->job.rank == 0) {
         protocols->times = bc_allocate(1, sizeof *protocols->times, "no memory for times");
         protocols->answer = bc_allocate(1, sizeof *protocols->answer, "no memory for times");

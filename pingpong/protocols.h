@@ -111,9 +111,11 @@ struct protocols_answer {
     struct pieces_points points; /* times and errors over all visits */
     struct pieces pieces;
     struct protocols_piece of[PIECES_MAX];
+    bool
+        is_unclear; /* there may be further switches: a change is large enough, but may be chance */
 };
 
-/* Sets the answer from all visits so far. Returns true if all switches are located. */
+/* Sets the answer from all visits so far. Returns true if all switches are clear and located. */
 bool protocols_judge(const struct bc_run *run, const struct protocols_row *row,
                      struct protocols_answer *answer);
 
@@ -128,9 +130,7 @@ struct protocols {
     struct protocols_answer *answer; /* of a row */
 };
 
-extern const struct bc_table protocols_table;
-
-/* Makes the pairs and lists the rows. */
+/* Makes the pairs, opens the result and lists the rows. */
 void protocols_open(struct protocols *protocols, const struct pingpong_parameters *parameters,
                     struct bc_run *run);
 void protocols_measure(const struct protocols *protocols, struct bc_visit *visit);

@@ -66,7 +66,7 @@ class Protocols(virtual.Test):
             latency_us = added_us + L_US + sum(us - ns * 1e-3 * limit for limit, us, ns in planted[:number])
             slope_ns = G_NS + sum(ns for _, _, ns in planted[:number])
             self.near(row["latency_us"], latency_us, 0.01 * L_US, what)
-            self.near(row["per_byte_ns"], slope_ns, 0.01 * slope_ns, what)
+            self.near(row["byte_ns"], slope_ns, 0.01 * slope_ns, what)
             self.assertEqual(row["status"], "ok", what)
             if number > 0:
                 limit, us, _ = planted[number - 1]

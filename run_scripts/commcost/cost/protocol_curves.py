@@ -17,10 +17,10 @@ class Piece(typing.NamedTuple):
     first: float       # bytes
     last: float
     latency_us: float
-    per_byte_ns: float
+    byte_ns: float
 
     def us(self, size):
-        return self.latency_us + self.per_byte_ns * 1e-3 * size
+        return self.latency_us + self.byte_ns * 1e-3 * size
 
 
 class Curves:
@@ -30,7 +30,7 @@ class Curves:
         self._launches = {}
         for row in tables.rows(KIND) if KIND in tables.kinds() else ():
             for run, cells in zip(row.runs, row.launches):
-                texts = [cells[name] for name in ("from_bytes", "to_bytes", "latency_us", "per_byte_ns")]
+                texts = [cells[name] for name in ("from_bytes", "to_bytes", "latency_us", "byte_ns")]
                 launches = self._launches.setdefault((row.keys["operation"], row.keys["place"]), {})
                 if all(map(is_number, texts)):
                     launches.setdefault(run, []).append(Piece(*map(float, texts)))
