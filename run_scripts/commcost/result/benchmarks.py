@@ -2,8 +2,8 @@
 """Titles and headings of each benchmark.
 
 A file's kind is its benchmark, except for overlap: `overlap` has one size, which takes --cutoff-time,
-`overlap_COLLECTIVE_sweep` many sizes. Those of `guidelines` and `collective_align` are collective's. Results define keys, quantities and, by name, units (unit_of). benchmarks.ini
-`overlap_COLLECTIVE_sweep` many sizes. Those of `guidelines` are collective's, those of `protocols` pingpong's. Results define keys, quantities and, by name, units (unit_of). benchmarks.ini
+`overlap_COLLECTIVE_sweep` many sizes. `guidelines` and `collective_align` are results of collective, `protocols` of
+pingpong. Results define keys, quantities and, by name, units (unit_of). benchmarks.ini
 defines headings and the columns shown on a page.
 """
 
