@@ -127,7 +127,7 @@ class Why(virtual.Test):
     def test_many_variables(self):
         """The launches grow with the number of halvings, not with the number of variables."""
         for kind in ("one", "two together"):
-            self.assertLess(self.check(virtual.by_tier(plain=3, run=5, all=10, full=100), kind, 40), 600)
+            self.assertLess(self.check(virtual.by_tier(plain=3, run=5, all=10, full=100), kind, 40), 500)
 
 
 # A launcher of the model MPI, whose latency depends on two variables. Each launch has a seed of its own.

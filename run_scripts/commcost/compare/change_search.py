@@ -17,9 +17,9 @@ import typing
 from commcost.result import rank_test
 
 CAUSE = 0.1              # share of the change from which a setting is a cause
-LOOKS = (4, 6, 12, 24)   # rounds after which the launches are evaluated
+LOOKS = (4, 5, 6, 8, 10, 12, 16, 20, 24)  # rounds after which the launches are evaluated
 SURE = 0.97              # confidence of the intervals; 4 launches are enough for them
-PROOF_LOOKS = (8, 16, 24)
+PROOF_LOOKS = (8, 12, 16, 24)
 ALPHA = 0.01             # level of the proof
 NOTHING = frozenset()    # the base
 
