@@ -13,7 +13,7 @@
 #pragma once
 
 #include "monitor/lib/count/kinds.h"
-#include "monitor/lib/count/languages.h"
+#include "monitor/lib/wrap/observed.h"
 
 #include <mpi.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ struct fortran_call {
     enum fortran_form form;
     void **arguments;
     const void *return_address;
-    const void *observed_above; /* during the next definition's call: see languages.h */
+    const void *observed_above; /* during the next definition's call: see observed.h */
     MPI_Fint error;             /* if the program passes no ierror */
 };
 
@@ -69,6 +69,12 @@ static inline bool fortran_is_2008(const struct fortran_call *fortran)
     return fortran->form >= FORM_F08;
 }
 
+/* True if the call passes: another wrapper observes it, or its arguments can't be read. */
+static inline bool fortran_passes(const struct fortran_call *fortran, const void *function)
+{
+    return has_large_integers || is_observed_above(function, fortran->return_address);
+}
+
 /* Begin and end the observed call of the next definition. */
 static inline void fortran_observe(struct fortran_call *fortran)
 {
@@ -82,7 +88,7 @@ static inline void fortran_observed(const struct fortran_call *fortran)
     observed_function = fortran->observed_above;
 }
 
-/* The same with an ierror, whose place is that of the argument. The second returns the error. */
+/* The same with an ierror, whose position is that of the argument. The second returns the error. */
 static inline void fortran_begin_next(struct fortran_call *fortran, int ierror)
 {
     if (fortran->arguments[ierror] == NULL)

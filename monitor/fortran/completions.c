@@ -13,15 +13,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* Places of the arguments of a function that completes operations. `indices` of one or more
+/* Positions of the arguments of a function that completes operations. `indices` of one or more
    requests; `completed` is their number. */
 enum { ABSENT = -1 };
-struct places {
+struct positions {
     int count, requests, flag, completed, indices, statuses;
 };
 
 struct completion {
-    const struct places *at;
+    const struct positions *at;
     struct fortran_call *fortran;
     int count;
     bool is_followed;
@@ -39,9 +39,9 @@ struct completion {
     int indices[MANY];
 };
 
-static int integer_at(const struct completion *completion, int place)
+static int integer_at(const struct completion *completion, int position)
 {
-    return take_int(completion->fortran->arguments[place]);
+    return take_int(completion->fortran->arguments[position]);
 }
 
 static void convert_array(int count, const MPI_Fint *from, MPI_Request *to)
@@ -85,7 +85,7 @@ static void keep_statuses(struct completion *completion)
 }
 
 static void completion_begin(struct completion *completion, struct fortran_call *fortran,
-                             enum operation_kind kind, const struct places *at)
+                             enum operation_kind kind, const struct positions *at)
 {
     MPI_Status *statuses = MPI_STATUSES_IGNORE;
     completion->at = at;
@@ -119,7 +119,7 @@ static bool has_results(int error)
 /* Returns the number of completed requests. */
 static int find_completed(const struct completion *completion, int error)
 {
-    const struct places *const at = completion->at;
+    const struct positions *const at = completion->at;
     if (!has_results(error))
         return 0;
     if (at->completed != ABSENT) {
@@ -162,7 +162,7 @@ static int first_index(const struct completion *completion)
    impossible indices (https://github.com/pmodels/mpich/issues/6989). */
 static int convert_results(struct completion *completion, int completed)
 {
-    const struct places *const at = completion->at;
+    const struct positions *const at = completion->at;
     const MPI_Fint *const indices =
         at->indices != ABSENT ? completion->fortran->arguments[at->indices] : NULL;
     const int first = indices != NULL && completed > 0 ? first_index(completion) : 0;
@@ -199,9 +199,9 @@ static int completion_end(struct completion *completion, int error)
 #define COMPLETES(Name, n, ...)                                                                    \
     FORTRAN_WRAPPER(Name, n, false)                                                                \
     {                                                                                              \
-        static const struct places at = {__VA_ARGS__};                                             \
+        static const struct positions at = {__VA_ARGS__};                                          \
         struct completion completion;                                                              \
-        if (!is_anything_monitored() || is_observed_above(&next.Name))                             \
+        if (!is_anything_monitored() || fortran_passes(fortran, &next.Name))                       \
             return FORTRAN_PASS(n), MPI_SUCCESS;                                                   \
         site_enter(fortran->return_address);                                                       \
         completion_begin(&completion, fortran, OPERATION_##Name, &at);                             \
@@ -221,7 +221,7 @@ COMPLETES(Testsome, 5, 0, 1, ABSENT, 2, 3, 4)
 FORTRAN_WRAPPER(Cancel, 1, true)
 {
     struct mpi_call call;
-    if (is_observed_above(&next.Cancel))
+    if (fortran_passes(fortran, &next.Cancel))
         return FORTRAN_PASS(1), MPI_SUCCESS;
     site_enter(fortran->return_address);
     const bool entered = other_enter(&call);
@@ -232,7 +232,7 @@ FORTRAN_WRAPPER(Cancel, 1, true)
 FORTRAN_WRAPPER(Request_free, 1, true)
 {
     struct mpi_call call;
-    if (is_observed_above(&next.Request_free))
+    if (fortran_passes(fortran, &next.Request_free))
         return FORTRAN_PASS(1), MPI_SUCCESS;
     site_enter(fortran->return_address);
     const bool entered = other_enter(&call);
@@ -240,27 +240,23 @@ FORTRAN_WRAPPER(Request_free, 1, true)
     return other_left(&call, entered, FORTRAN_NEXT(1));
 }
 
-FORTRAN_WRAPPER(Start, 1, false)
+FORTRAN_WRAPPER(Start, 1, true)
 {
-    struct operation operation;
-    if (!is_anything_monitored() || is_observed_above(&next.Start))
+    struct starting starting;
+    if (fortran_passes(fortran, &next.Start))
         return FORTRAN_PASS(1), MPI_SUCCESS;
     site_enter(fortran->return_address);
     void *const request = fortran->arguments[0];
-    if (starting_begin(FORTRAN_HANDLE(Request, request), &operation)) {
-        const int error = FORTRAN_NEXT(1); /* which may replace the request */
-        return operation_posted(&operation, error, FORTRAN_HANDLE(Request, request));
-    }
-    struct mpi_call call;
-    call_enter(&call, OPERATION_Start);
-    return call_returned(&call, NO_COMMUNICATOR, FORTRAN_NEXT(1));
+    starting_begin(&starting, FORTRAN_HANDLE(Request, request));
+    const int error = FORTRAN_NEXT(1);
+    return starting_end(&starting, FORTRAN_HANDLE(Request, request), error);
 }
 
-FORTRAN_WRAPPER(Startall, 2, false)
+FORTRAN_WRAPPER(Startall, 2, true)
 {
     struct starting_all all;
     MPI_Request on_stack[MANY], *requests = on_stack;
-    if (!is_anything_monitored() || is_observed_above(&next.Startall))
+    if (fortran_passes(fortran, &next.Startall))
         return FORTRAN_PASS(2), MPI_SUCCESS;
     site_enter(fortran->return_address);
     int count = take_int(fortran->arguments[0]);
@@ -270,7 +266,7 @@ FORTRAN_WRAPPER(Startall, 2, false)
         count = 0;
     convert_array(count, fortran->arguments[1], requests);
     starting_all_begin(&all, count, requests);
-    const int error = FORTRAN_NEXT(2); /* which may replace requests */
+    const int error = FORTRAN_NEXT(2);
     convert_array(count, fortran->arguments[1], requests);
     (void)starting_all_end(&all, requests, error);
     if (requests != on_stack)

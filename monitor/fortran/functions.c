@@ -8,7 +8,7 @@
 
 #define NEXT(Name, arguments) FORTRAN_NEXT_OF(COUNT_OF arguments)
 #define IN_FORTRAN
-#define IS_OBSERVED is_observed_above
+#define IS_OBSERVED(key, return_address) fortran_passes(fortran, key)
 #define PASS_FREE(Name, arguments) PASS(Name, arguments)
 #define IS_FOUND(Name) true /* an entry finds its own */
 #define TAKE(parameters, arguments) TAKE_ALL(parameters, arguments)

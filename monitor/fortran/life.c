@@ -8,7 +8,7 @@
 
 FORTRAN_WRAPPER(Init, 0, true)
 {
-    if (is_observed_above(&next.Init))
+    if (is_observed_above(&next.Init, fortran->return_address))
         return FORTRAN_PASS(0), MPI_SUCCESS;
     const uint64_t entry_ticks = init_begin();
     return init_end(OPERATION_Init, FORTRAN_NEXT(0), entry_ticks, fortran->return_address);
@@ -16,7 +16,7 @@ FORTRAN_WRAPPER(Init, 0, true)
 
 FORTRAN_WRAPPER(Init_thread, 2, true)
 {
-    if (is_observed_above(&next.Init_thread))
+    if (is_observed_above(&next.Init_thread, fortran->return_address))
         return FORTRAN_PASS(2), MPI_SUCCESS;
     const uint64_t entry_ticks = init_begin();
     return init_end(OPERATION_Init_thread, FORTRAN_NEXT(2), entry_ticks, fortran->return_address);
@@ -24,7 +24,7 @@ FORTRAN_WRAPPER(Init_thread, 2, true)
 
 FORTRAN_WRAPPER(Finalize, 0, true)
 {
-    if (is_observed_above(&next.Finalize))
+    if (is_observed_above(&next.Finalize, fortran->return_address))
         return FORTRAN_PASS(0), MPI_SUCCESS;
     finalize_begin(fortran->return_address);
     return finalize_end(FORTRAN_NEXT(0));
@@ -34,7 +34,7 @@ FORTRAN_WRAPPER(Finalize, 0, true)
 FORTRAN_WRAPPER(Pcontrol, 1, true)
 {
     struct mpi_call call;
-    if (is_observed_above(&next.Pcontrol))
+    if (is_observed_above(&next.Pcontrol, fortran->return_address))
         return FORTRAN_PASS(1), MPI_SUCCESS;
     const int level = (int)*(const MPI_Fint *)fortran->arguments[0];
     pcontrol_begin(level);
@@ -52,7 +52,7 @@ FORTRAN_WRAPPER(Pcontrol, 1, true)
 FORTRAN_WRAPPER(Session_init, 3, true)
 {
     struct mpi_call call;
-    if (is_observed_above(&next.Session_init))
+    if (is_observed_above(&next.Session_init, fortran->return_address))
         return FORTRAN_PASS(3), MPI_SUCCESS;
     session_begin();
     site_enter(fortran->return_address);

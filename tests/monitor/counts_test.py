@@ -306,7 +306,7 @@ class Fortran(Counts):
 
     def start(self, program, *options, ranks=2, **environment):
         return super().start(program, *options, ranks=ranks, LD_PRELOAD=self.built(self.layer), FORTRAN_CALLS=self.form,
-                             **environment)
+                             **({"MONITOR_DETAILS": 1} if self.form in ("f08", "mixed") else {}), **environment)
 
     def test_counts(self):
         if not os.path.exists(self.built(self.layer)):

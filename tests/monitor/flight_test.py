@@ -407,11 +407,19 @@ class Requests(Scripts):
         self.check_all([*UNSEEN, *SHARED, UNSEEN[0]], "tests/monitor/monitor_calls_layered")
 
 
-class FlightMultiple(Flight):
-    """At MPI_THREAD_MULTIPLE operations are taken out before the call that may complete them: other code."""
+class Multiple:
+    """At MPI_THREAD_MULTIPLE operations are taken out before the call that may complete them: other code. With sites,
+    peers and depths."""
 
     options = ("multiple",)
 
+    def start(self, *words, **how):
+        return super().start(*words, MONITOR_DETAILS=1, **how)
 
-class RequestsMultiple(Requests):
-    options = ("multiple",)
+
+class FlightMultiple(Multiple, Flight):
+    pass
+
+
+class RequestsMultiple(Multiple, Requests):
+    pass

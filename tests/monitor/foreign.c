@@ -15,12 +15,17 @@
  *   foreign freed            frees around monitors what was made while they were off
  *   foreign abort WHERE      an error on a communicator: world, self, dup, split or inter
  *   foreign files N          writes and reads N parts of 1000 bytes in each of several ways
+ *   foreign fork             a child process ends while its parent is in MPI
+ *   foreign exit             ends without MPI_Finalize
+ *   foreign spawn            starts a job of one process, which runs `foreign switch 0`
  *   foreign alone N          N barriers on N communicators of one process each, and one with others
  */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static int rank;
 
@@ -170,6 +175,36 @@ static void files(const char *count)
         MPI_File_delete("foreign.data", MPI_INFO_NULL);
 }
 
+static void fork_child(const char *unused)
+{
+    int status = 1;
+    (void)unused;
+    barriers(3);
+    const pid_t child = fork();
+    if (child == 0)
+        exit(0); /* with its destructors */
+    (void)waitpid(child, &status, 0);
+    barriers(4);
+    say("child", status);
+}
+
+static void exit_early(const char *unused)
+{
+    (void)unused;
+    barriers(3);
+    exit(0);
+}
+
+static void spawn(const char *program)
+{
+    MPI_Comm child;
+    char *arguments[] = {(char[]){"switch"}, (char[]){"0"}, NULL};
+    MPI_Comm_spawn(program, arguments, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &child,
+                   MPI_ERRCODES_IGNORE);
+    MPI_Comm_free(&child);
+    barriers(7);
+}
+
 static void session(void)
 {
 #if MPI_VERSION >= 4
@@ -197,7 +232,9 @@ static int run_program(const char *name, const char *argument)
                     {"windows", windows},   {"switch", switch_off_and_on},
                     {"null", null_handles}, {"freed", freed_around},
                     {"alone", alone},       {"end_around", NULL},
-                    {"abort", abort_on},    {"files", files}};
+                    {"abort", abort_on},    {"files", files},
+                    {"fork", fork_child},   {"exit", exit_early},
+                    {"spawn", spawn}};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
         if (strcmp(name, programs[i].name) != 0)
             continue;

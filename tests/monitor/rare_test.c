@@ -80,12 +80,49 @@ static void freed_within_free(void)
     CHECK(MPIX_End_monitor(&request, &handle) == MPIX_MONITOR_SUCCESS);
 }
 
+/* Open MPI replaces a persistent request that is started before its last message has left. */
+static void replaced_request(void)
+{
+    enum { BYTES = 1 << 20, TIMES = 3 };
+    static char message[BYTES], buffer[TIMES * (BYTES + MPI_BSEND_OVERHEAD)];
+    MPIX_Monitor handle = {.profile = 1, .pttopt = 1};
+    MPIX_Monitor_request request;
+    MPIX_Monitor_row rows[ROWS];
+    MPI_Request send = MPI_REQUEST_NULL;
+    int rank, count = 0, size = 0;
+    void *detached;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) {
+        MPI_Buffer_attach(buffer, sizeof buffer);
+        MPI_Bsend_init(message, BYTES, MPI_CHAR, 1, 0, MPI_COMM_WORLD, &send);
+    }
+    for (int i = 0; i < TIMES; i++) {
+        if (i == 1) /* the first start is not monitored */
+            MPIX_Start_monitor(&request, &handle, NULL);
+        if (rank == 0) {
+            MPI_Start(&send);
+            MPI_Wait(&send, MPI_STATUS_IGNORE);
+        }
+    }
+    MPIX_End_monitor(&request, &handle);
+    PMPI_Barrier(MPI_COMM_WORLD);
+    for (int i = 0; rank == 1 && i < TIMES; i++)
+        MPI_Recv(message, BYTES, MPI_CHAR, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 0) {
+        MPI_Request_free(&send);
+        MPI_Buffer_detach((void *)&detached, &size);
+        MPIX_Get_monitor(&request, rows, ROWS, &count);
+        CHECK(count == 1 && rows[0].calls == TIMES - 1 && rows[0].completed == TIMES - 1);
+    }
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     null_buffer();
     failed_waitsome();
     freed_within_free();
+    replaced_request();
     MPI_Finalize();
     return check_failures > 0;
 }

@@ -175,6 +175,16 @@ static void set_flag(MPIX_Monitor *handle, const char *word)
     FLAGS(SET_FLAG)
 }
 
+/* With the variable MONITOR_DETAILS, snapshots of operations also count them by line and peer, and
+   their depths. These rows are not checked, but the others stay the same. */
+static void add_details(MPIX_Monitor *handle)
+{
+    if (getenv("MONITOR_DETAILS") == NULL || !handle->profile || !(handle->pttopt || handle->coll))
+        return;
+    handle->site = MPIX_MONITOR_CALLERS_MAX;
+    handle->peers = handle->depth = 1;
+}
+
 /* begin SNAPSHOT [FLAG...] [large=BYTES] [timeout=US]: without words, counts everything. */
 static int begin(struct call *c)
 {
@@ -191,6 +201,7 @@ static int begin(struct call *c)
         if (strncmp(*word, "timeout=", 8) == 0)
             asked.timeout_us = strtod(*word + 8, NULL);
     }
+    add_details(&asked);
     snapshot->handle = asked;
     const int code = MPIX_Start_monitor(&snapshot->request, &snapshot->handle, NULL);
     return code == MPIX_MONITOR_SUCCESS && equal(&snapshot->handle, &asked) ? MPI_SUCCESS : WRONG;

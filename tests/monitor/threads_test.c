@@ -210,6 +210,8 @@ static void brief_snapshot(void)
 {
     MPIX_Monitor handle = {
         .profile = 1, .pttopt = 1, .coll = 1, .sizes = 1, .calls = 1, .timeout_us = 1e7};
+    handle.site = MPIX_MONITOR_CALLERS_MAX;
+    handle.peers = handle.depth = 1;
     MPIX_Monitor_request request;
     int count = 0;
     CHECK(MPIX_Start_monitor(&request, &handle, NULL) == MPIX_MONITOR_SUCCESS);

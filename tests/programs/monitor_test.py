@@ -20,6 +20,7 @@ COLUMNS = """kind comm operation ranks calls completed timeouts total_s mean_us 
     neighbours least_waited_s in_waits_s waited_files_s parallel_eff_pct load_balance_pct
     communication_eff_pct serialisation_eff_pct transfer_eff_pct""".split()
 STEPS = 30
+DETAILED = "all,site,peers,depth"
 STENCIL = ["tests/monitor/stencil", 200, STEPS]
 SMALL_STENCIL = ["tests/monitor/stencil", 50, 1]
 RING = "tests/monitor/ring"
@@ -51,12 +52,12 @@ class MonitorCase(Case):
         environment = {} if words is None else {"MPIRT_MONITOR": words}
         return self.start(*program, ranks=ranks, LD_PRELOAD=":".join([self.monitor, *beside]), **environment)
 
-    def monitored(self, words, program, ranks=2):
+    def monitored(self, words, program, ranks=2, beside=()):
         """The finished process, and its report as text."""
         path = self.folder / "report.tsv"
         if path.exists():
             path.unlink()
-        done = self.under_monitor(program, f"{words},output={path}", ranks)
+        done = self.under_monitor(program, f"{words},output={path}", ranks, beside)
         return done, read_if_there(path)
 
 
@@ -218,19 +219,22 @@ class Foreign(MonitorCase):
         self.report = self.folder / "report.tsv"
         self.report.write_text("an old report\n")
 
-    def run_foreign(self, *arguments, words="all", before=()):
-        """In the folder; nothing but the report is left there."""
+    def launch(self, *arguments, words="all", before=()):
+        """Runs it in the folder."""
         libraries = ":".join([*before, self.monitor])
         line = self.launcher.line(2, {"LD_PRELOAD": libraries, "MPIRT_MONITOR": f"{words},output={self.report}"},
                                   [self.program, *arguments])
-        return self.run_line(line)
+        return call(line, cwd=str(self.folder), timeout=120)
 
-    def run_line(self, line):
-        done = call(line, cwd=str(self.folder), timeout=120)
+    def run_foreign(self, *arguments, words="all", before=()):
+        """The same. Nothing but the report is left in the folder."""
+        return self.check_folder(self.launch(*arguments, words=words, before=before))
+
+    def check_folder(self, done):
         assert os.listdir(self.folder) == ["report.tsv"]
         return done
 
-    @each("variable", ["", "all,output={}"])
+    @each("variable", ["", "all,site,peers,depth,output={}"])
     def test_some_ranks_have_it(self, variable):
         """Programs of one job, of which one has the monitor, are left alone. It waits for the others for 10 s."""
         for rank in range(2):
@@ -238,7 +242,7 @@ class Foreign(MonitorCase):
             for other in range(2):
                 line += [":"] * other + ["-np", 1, "env", f"MPIRT_MONITOR={variable.format(self.report)}"]
                 line += [f"LD_PRELOAD={self.monitor}"] * (other == rank) + [self.program, "bcast"]
-            done = self.run_line(line)
+            done = self.check_folder(call(line, cwd=str(self.folder), timeout=120))
             assert (done.returncode, done.stdout) == (0, "right 1\n"), done.stderr
             ours = [line for line in done.stderr.splitlines() if line.startswith("mpirtmon:")]
             if not variable:
@@ -274,6 +278,29 @@ class Foreign(MonitorCase):
         assert self.report.read_text() == f"# note: no report: {reason}\n"
         lines = [line for line in done.stderr.splitlines() if line.startswith("mpirtmon:")]
         assert [line.startswith(f"mpirtmon: nothing was monitored: {reason}") for line in lines] == [True] * (mode != "none")
+
+    def test_fork(self):
+        """A child process that ends writes no report, and does not disturb its parent's."""
+        done = self.run_foreign("fork", words=DETAILED)
+        assert (done.returncode, done.stdout, done.stderr) == (0, "child 0\n", "")
+        rows = read_tsv(self.report.read_text())
+        assert counts_of(rows, "coll", "MPI_COMM_WORLD") == {"MPI_Barrier": (14, 14, 0)}
+
+    def test_exit(self):
+        """There is no report without MPI_Finalize. Open MPI's mpirun calls that an error."""
+        done = self.run_foreign("exit", words=DETAILED)
+        assert done.returncode == self.start("tests/monitor/foreign", "exit").returncode
+        assert self.report.read_text() == "# note: no report: the program has not called MPI_Finalize, or not yet\n"
+
+    def test_spawn(self):
+        """A job that a program starts has a report of its own."""
+        done = self.launch("spawn", self.program, words=DETAILED)
+        if done.returncode != 0 and self.start("tests/monitor/foreign", "spawn", self.program).returncode != 0:
+            self.skipTest("this MPI library can't start processes here")
+        assert done.returncode == 0, done.stderr
+        own, = self.folder.glob("report.tsv.spawned-*")
+        for path, calls in ((self.report, 14), (own, 10)):
+            assert counts_of(read_tsv(path.read_text()), "coll", "MPI_COMM_WORLD")["MPI_Barrier"] == (calls, calls, 0)
 
     def test_switch(self):
         """Both calls of the switch count, and MPI_Comm_rank."""
@@ -367,8 +394,83 @@ class Foreign(MonitorCase):
         assert len(lines) == 1 and "such as MPI_" in lines[0]
 
 
+FROM_FORTRAN = {"pttopt": {"MPI_Sendrecv": (2, 2, 64)}, "coll": {"MPI_Allreduce": (2, 2, 32)}}
+FILES = {"MPI_File_open": (2, 2, 0), "MPI_File_close": (2, 2, 0), "MPI_File_delete": (1, 1, 0), "MPI_File_seek": (2, 2, 0),
+         **dict.fromkeys(("MPI_File_write_at_all", "MPI_File_iwrite_at", "MPI_File_read"), (2, 2, 32))}
+
+
 class Fortran(MonitorCase):
-    """A program in Fortran, whose layer of the MPI library calls MPI's C functions or not."""
+    """Programs in Fortran, whose layer of the MPI library calls MPI's C functions or not."""
+
+    def compile(self, name, *words, wrapper="COMMCOST_MPIF90"):
+        """Compiles and returns a program of tests/monitor."""
+        cache = read(os.path.join(self.build, "CMakeCache.txt"))
+        compiler = re.search(f"^{wrapper}:[A-Z]+=(/.*)$", cache, re.MULTILINE)
+        if not compiler:
+            self.skipTest("no Fortran compiler for this MPI library")
+        folder = os.path.join(self.source, "tests/monitor")
+        program = str(self.folder / name)
+        done = call([compiler.group(1), "-w", "-o", program, *words], cwd=folder)
+        assert done.returncode == 0, done.stderr
+        return program
+
+    def report_of(self, *program, words="all", ranks=2, beside=()):
+        """Runs the program. Returns its report."""
+        path = self.folder / "report.tsv"
+        line = self.launcher.line(ranks, {"LD_PRELOAD": ":".join([self.monitor, *beside]),
+                                          "MPIRT_MONITOR": f"{words},output={path}"}, program)
+        done = call(line, cwd=str(self.folder), timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return read(str(path))
+
+    @each("is_opened", [False, True])
+    def test_library(self, is_opened):
+        """The program is linked with the MPI library's Fortran layer, or opens a library that is. It also calls MPI-IO."""
+        if is_opened:
+            library = self.compile("libexchange.so", "-shared", "-fPIC", "exchange.f90")
+            program = [self.built("tests/monitor/open_exchange"), library]
+        else:
+            program = [self.compile("exchange", "exchange.f90", "-x", "c", "exchange_main.c")]
+        report = self.report_of(*program, words=DETAILED)
+        rows = read_tsv(report)
+        for kind, expected in FROM_FORTRAN.items():
+            assert counts_of(rows, kind, "MPI_COMM_WORLD") == expected
+        files = [row for row in rows if row["operation"].startswith("MPI_File")]
+        assert counts_of(files, "calls", "NA") == FILES
+        modules = {row["site"].split("+")[0] for row in rows if row["kind"] == "site" and row["operation"] in FILES}
+        assert modules == {os.path.basename(program[-1])}
+        assert "\n# languages: C, Fortran\n" in report
+        assert "Fortran calls" not in report
+
+    def test_large_integers(self):
+        """Arguments of Fortran calls aren't read as integers of 4 bytes if they have 8."""
+        program = self.compile("exchange", "exchange.f90", "-x", "c", "exchange_main.c")
+        report = self.report_of(program, beside=[self.built("tests/monitor/liblarge_integers.so")])
+        assert "\n# warning: Fortran calls may be missing: INTEGER has 8 bytes in this MPI library\n" in report
+        found = counts_of(read_tsv(report), "pttopt", "MPI_COMM_WORLD")
+        assert found in ({}, FROM_FORTRAN["pttopt"])
+
+    def test_unknown_layer(self):
+        library = self.compile("libmpi_other_usempi.so", "-shared", "-x", "c", os.devnull, wrapper="MPI_C_COMPILER")
+        done, report = self.monitored("coll", SMALL_STENCIL, beside=[library])
+        assert done.returncode == 0, done.stderr
+        line = f"# warning: Fortran calls through {library} may be missing: its names are unknown"
+        assert [one for one in report.splitlines() if "Fortran" in one] == [line]
+
+    def test_nested(self):
+        """MPI calls a function of the program, which calls the same MPI function: the counts and depths are the same
+        whether the outer call comes from C or from Fortran."""
+        program = self.compile("nested", "nested.c")
+        found = {}
+        for language in ("c", "fortran"):
+            rows = read_tsv(self.report_of(program, language, words="pttopt,coll,calls,depth", ranks=1))
+            found[language] = {(row["kind"], row["comm"], row["operation"]): (row["calls"], row["completed"], row["high"])
+                               for row in rows if row["kind"] in ("pttopt", "coll", "calls", "depth")
+                               and row["operation"] not in ("libmpirtmon", "other MPI", "unexpected messages")}
+        assert found["fortran"] == found["c"]
+        assert found["c"]["coll", "MPI_COMM_SELF", "MPI_Comm_dup"][0] == "6"
+        highs = {name: high for (kind, _, name), (_, _, high) in found["c"].items() if kind == "depth"}
+        assert [highs[name] for name in ("windows", "communicators", "datatypes")] == ["2", "3", "2"], highs
 
     def test_ring(self):
         if not os.path.exists(os.path.join(self.build, RING)):

@@ -35,6 +35,8 @@ struct tool_before tool_before(void) { return tool; }
 
 const char *unknown_layer(void) { return NULL; }
 
+bool has_large_integers;
+
 /* The rows of all ranks are rank 0's: merging is tested by test_monitor_rows.c. */
 static bool lacks_memory;
 

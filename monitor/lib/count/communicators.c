@@ -134,13 +134,13 @@ static int find_free_record(void)
 
 /* Completes a record and stores it by number; `dropped` gets the groups that are not needed.
    is_same: the old record has the same processes. */
-static void place_record(int number, struct communicator *record, const char *maker, bool is_same,
-                         MPI_Group dropped[2])
+static void put_record(int number, struct communicator *record, const char *maker, bool is_same,
+                       MPI_Group dropped[2])
 {
-    struct communicator *const place = &communicators[number];
-    if (place->identity == record->identity) {
-        memcpy(record->members, place->members, sizeof record->members);
-        memcpy(record->made, place->made, sizeof record->made);
+    struct communicator *const stored = &communicators[number];
+    if (stored->identity == record->identity) {
+        memcpy(record->members, stored->members, sizeof record->members);
+        memcpy(record->made, stored->made, sizeof record->made);
     } else {
         (void)snprintf(record->made, sizeof record->made, "%.48s %d", maker,
                        record->origin.ordinal);
@@ -151,14 +151,14 @@ static void place_record(int number, struct communicator *record, const char *ma
        they are never freed. */
     if (holds[number] > 0 && is_same) {
         memcpy(dropped, record->group, sizeof record->group);
-        memcpy(record->group, place->group, sizeof record->group);
-        record->world = place->world;
+        memcpy(record->group, stored->group, sizeof record->group);
+        record->world = stored->world;
     } else if (state[number] != NEVER_USED) {
         if (holds[number] == 0)
-            memcpy(dropped, place->group, sizeof place->group);
-        world_ranks_forget(&place->world);
+            memcpy(dropped, stored->group, sizeof stored->group);
+        world_ranks_forget(&stored->world);
     }
-    *place = *record;
+    *stored = *record;
     state[number] = LIVE;
 }
 
@@ -193,8 +193,8 @@ static int find_same(struct communicator *record)
 
 /* Gives an unknown handle the record of its identity, if there is room. `same`: see find_same.
    Needs the lock. */
-static void place_handle(MPI_Comm comm, struct communicator *record, const char *maker, int same,
-                         MPI_Group dropped[2])
+static void put_handle(MPI_Comm comm, struct communicator *record, const char *maker, int same,
+                       MPI_Group dropped[2])
 {
     memcpy(dropped, record->group, sizeof record->group);
     if (!handle_set(&communicator_records, communicator_key(comm), OTHER_COMMUNICATORS))
@@ -206,7 +206,7 @@ static void place_handle(MPI_Comm comm, struct communicator *record, const char 
     if (number == OTHER_COMMUNICATORS || !handle_set(&identities, record->identity, number))
         return;
     dropped[0] = dropped[1] = MPI_GROUP_NULL;
-    place_record(number, record, maker, number == same || !are_peers_counted(), dropped);
+    put_record(number, record, maker, number == same || !are_peers_counted(), dropped);
     (void)handle_set(&communicator_records, communicator_key(comm), number);
 }
 
@@ -216,6 +216,7 @@ static int enter(MPI_Comm comm, struct communicator record, const char *maker, b
 {
     MPI_Group dropped[2];
     record.origin.alike = hash(record.identity, maker, strlen(maker));
+    depth_prepare();
     monitor_lock();
     const int former = find_record(comm);
     if (former != HANDLE_UNKNOWN && is_new)
@@ -224,7 +225,7 @@ static int enter(MPI_Comm comm, struct communicator record, const char *maker, b
     if (find_record(comm) != HANDLE_UNKNOWN)
         memcpy(dropped, record.group, sizeof dropped); /* another thread was quicker */
     else
-        place_handle(comm, &record, maker, same, dropped);
+        put_handle(comm, &record, maker, same, dropped);
     const int number = communicator_find(comm);
     if (are_depths_counted())
         communicators_count_depth();

@@ -9,10 +9,7 @@ static int watched_count;
 /* Returns the site of the thread's call in progress, of whatever kind. */
 static uint16_t site_in_progress(void)
 {
-    if (!are_sites_counted())
-        return OTHER_SITES;
-    const bool is_known = inside.callers > 0 && inside.site_kind != NO_SITE_KIND;
-    return is_known ? inside.site : site_find(OPERATION_OTHER_MPI);
+    return are_sites_counted() && inside.callers > 0 ? inside.site : OTHER_SITES;
 }
 
 void depth_set(enum depth_kind kind, int64_t now)

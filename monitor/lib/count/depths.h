@@ -33,6 +33,14 @@ struct depth_mark {
     uint16_t site; /* call site at which it was reached first, or OTHER_SITES */
 };
 
+/* Finds the site of a new mark, if no operation of the call has found it. Call it before the lock
+   is taken. */
+static inline void depth_prepare(void)
+{
+    if (are_depths_counted() && inside.callers == 0)
+        site_prepare(OPERATION_OTHER_MPI);
+}
+
 /* Adds to a number, which may raise the marks. */
 void depth_add(enum depth_kind kind, int64_t change);
 

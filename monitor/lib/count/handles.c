@@ -26,8 +26,8 @@ int handle_remove(struct handle_map *map, uint64_t key)
        algorithm R). */
     for (uint32_t i = (uint32_t)(hole - map->slots + 1) & mask; map->slots[i].key != 0;
          i = (i + 1) & mask) {
-        const uint32_t place = handle_place(map->slots[i].key, map->bits);
-        if (((i - place) & mask) >= ((i - (uint32_t)(hole - map->slots)) & mask)) {
+        const uint32_t bucket = key_bucket(map->slots[i].key, map->bits);
+        if (((i - bucket) & mask) >= ((i - (uint32_t)(hole - map->slots)) & mask)) {
             *hole = map->slots[i];
             hole = &map->slots[i];
         }

@@ -55,9 +55,9 @@ HANDLE_KEY(MPI_Request, request_key)
 HANDLE_KEY(MPI_Message, message_key)
 #undef HANDLE_KEY
 
-/* Returns the place of a key among 2^bits (multiplicative hashing: Knuth, The Art of Computer
+/* Returns the bucket of a key among 2^bits (multiplicative hashing: Knuth, The Art of Computer
    Programming, 6.4). */
-static inline uint32_t handle_place(uint64_t key, int bits)
+static inline uint32_t key_bucket(uint64_t key, int bits)
 {
     return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> (64 - bits));
 }
@@ -67,7 +67,7 @@ static inline uint32_t handle_place(uint64_t key, int bits)
 static inline void *table_entry(void *entries, size_t bytes, int bits, uint64_t key)
 {
     const uint32_t mask = (UINT32_C(1) << bits) - 1;
-    for (uint32_t i = handle_place(key, bits);; i = (i + 1) & mask) {
+    for (uint32_t i = key_bucket(key, bits);; i = (i + 1) & mask) {
         uint64_t *const entry = (void *)((char *)entries + bytes * i);
         if (*entry == key || *entry == 0)
             return entry;

@@ -23,13 +23,12 @@ static void halve(struct late_series *series)
 static struct late_series *series_of(struct late *late, int communicator, int kind)
 {
     const uint64_t key = ((uint64_t)communicator << 8 | (uint64_t)kind) + 1;
-    struct late_place *const place =
-        table_entry(late->places, sizeof *place, LATE_PLACES_BITS, key);
-    if (place->key != 0)
-        return &late->series[place->series];
+    struct late_slot *const slot = table_entry(late->slots, sizeof *slot, LATE_SLOTS_BITS, key);
+    if (slot->key != 0)
+        return &late->series[slot->series];
     if (late->count == LATE_SERIES_MAX)
         return NULL;
-    *place = (struct late_place){key, late->count};
+    *slot = (struct late_slot){key, late->count};
     struct late_series *const series = &late->series[late->count++];
     series->communicator = communicator;
     series->kind = kind;

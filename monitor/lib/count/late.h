@@ -54,18 +54,18 @@ struct late_series {
     struct late_call call[LATE_KEPT_MAX]; /* in ascending order of number */
 };
 
-/* log2 of the number of places in the table of series. */
-enum { LATE_PLACES_BITS = 7 };
+/* log2 of the number of slots in the table of series. */
+enum { LATE_SLOTS_BITS = 7 };
 
 /* Series of a snapshot, for communicators whose ranks compare their calls. */
 struct late {
     int count;
     int64_t
         not_compared; /* calls of rooted collectives on other communicators of several processes */
-    struct late_place {
-        uint64_t key; /* 0: the place is empty */
+    struct late_slot {
+        uint64_t key; /* 0: the slot is empty */
         int series;
-    } places[1 << LATE_PLACES_BITS];
+    } slots[1 << LATE_SLOTS_BITS];
     struct late_series series[LATE_SERIES_MAX];
 };
 

@@ -143,7 +143,7 @@ __attribute__((always_inline)) static inline void begin(struct operation *operat
 void operation_begin_at(struct operation *operation, enum operation_kind kind, int communicator,
                         struct sent sent, bool receives)
 {
-    site_prepare();
+    site_prepare(kind);
     monitor_lock();
     begin(operation, kind, communicator, sent, receives, 0);
 }
@@ -151,7 +151,7 @@ void operation_begin_at(struct operation *operation, enum operation_kind kind, i
 void operation_begin_called(struct operation *operation, enum operation_kind kind, int communicator,
                             struct sent sent, uint64_t called_ticks)
 {
-    site_prepare();
+    site_prepare(kind);
     monitor_lock();
     begin(operation, kind, communicator, sent, false, called_ticks);
     const uint64_t before_ticks = operation->start_ticks - called_ticks;
@@ -161,9 +161,9 @@ void operation_begin_called(struct operation *operation, enum operation_kind kin
 void operation_begin(struct operation *operation, enum operation_kind kind, MPI_Comm comm,
                      struct sent sent, bool receives)
 {
+    site_prepare(kind);
     if (receives && are_depths_counted())
         unexpected_count(comm);
-    site_prepare();
     monitor_lock();
     int communicator = communicator_find(comm);
     if (__builtin_expect(communicator == HANDLE_UNKNOWN, 0)) {
@@ -357,7 +357,7 @@ void operation_sized(const struct operation *operation, uint64_t end_ticks, int6
 
 void call_completes(const struct mpi_call *call)
 {
-    site_prepare();
+    site_prepare((enum operation_kind)call->kind);
     if (!call->is_outermost)
         return;
     if (are_sizes_counted())
@@ -382,7 +382,7 @@ void call_left(const struct mpi_call *call, int communicator, uint64_t exit_tick
 {
     if (call->is_outermost && are_sizes_counted())
         between_call_left();
-    site_prepare();
+    site_prepare((enum operation_kind)call->kind);
     monitor_lock();
     for (int i = 0; i < active_count; i++)
         if (active[i]->epoch <= call->epoch)
@@ -420,7 +420,7 @@ static void give_to_sites(struct snapshot *snapshot, const struct mpi_call *call
         of_operation->inside_ticks += ticks;
         return;
     }
-    struct site_count *const of_call = &snapshot->sites[site_find(call->kind)];
+    struct site_count *const of_call = &snapshot->sites[site_now(call->kind)];
     of_call->inside_ticks += ticks;
     if (inside.given_ticks > of_call->max_ticks)
         of_call->max_ticks = inside.given_ticks;

@@ -6,18 +6,18 @@
 enum { REMEMBERED_MAX = 1 << REMEMBERED_BITS };
 
 static struct remembered remembered[REMEMBERED_MAX];
-static int end;                                                /* index after the last one */
-static int start;                                              /* only gaps precede it */
-static struct handle_map places = HANDLE_MAP(REMEMBERED_BITS); /* by communicator_key */
+static int end;                                                 /* index after the last one */
+static int start;                                               /* only gaps precede it */
+static struct handle_map indices = HANDLE_MAP(REMEMBERED_BITS); /* by communicator_key */
 
-int remembered_count(void) { return places.used; }
+int remembered_count(void) { return indices.used; }
 
 static void close_gaps(void)
 {
     int count = 0;
     for (int i = 0; i < end; i++)
         if (remembered[i].comm != MPI_COMM_NULL) {
-            (void)handle_set(&places, communicator_key(remembered[i].comm), count);
+            (void)handle_set(&indices, communicator_key(remembered[i].comm), count);
             remembered[count++] = remembered[i];
         }
     end = count;
@@ -26,9 +26,9 @@ static void close_gaps(void)
 
 void remembered_forget(MPI_Comm comm)
 {
-    const int place = handle_remove(&places, communicator_key(comm));
-    if (place != HANDLE_UNKNOWN)
-        remembered[place].comm = MPI_COMM_NULL;
+    const int index = handle_remove(&indices, communicator_key(comm));
+    if (index != HANDLE_UNKNOWN)
+        remembered[index].comm = MPI_COMM_NULL;
 }
 
 void remembered_add(MPI_Comm comm, const char *maker)
@@ -36,7 +36,7 @@ void remembered_add(MPI_Comm comm, const char *maker)
     remembered_forget(comm);
     if (end == REMEMBERED_MAX)
         close_gaps();
-    if (end < REMEMBERED_MAX && handle_set(&places, communicator_key(comm), end))
+    if (end < REMEMBERED_MAX && handle_set(&indices, communicator_key(comm), end))
         remembered[end++] = (struct remembered){comm, maker};
 }
 

@@ -3,23 +3,23 @@
 
 #include "monitor/lib/count/own_comm.h"
 
-enum { PLACE_BITS = 16 };
+enum { BUCKET_BITS = 16 };
 
-/* Operations by request: the oldest of a request comes first in the list of its place. Pages that
+/* Operations by request: the oldest of a request comes first in the list of its bucket. Pages that
    are never used take no memory. */
 static struct node {
     uint64_t key;
     struct operation operation;
     const struct completing *keeper; /* for which it is kept; NULL: none */
-    int32_t next;                    /* in the list of the place, or NONE */
+    int32_t next;                    /* in the list of the bucket, or NONE */
 } nodes[REQUESTS_MAX + 1];
-static int32_t places[1 << PLACE_BITS];
+static int32_t buckets[1 << BUCKET_BITS];
 static struct pool node_pool = {.given_back = (int32_t[REQUESTS_MAX]){0}, .max = REQUESTS_MAX};
 
 /* Returns the link to the key's first node of this keeper, or to NONE at the end of the list. */
 static int32_t *find_node(uint64_t key, const struct completing *keeper)
 {
-    int32_t *link = &places[handle_place(key, PLACE_BITS)];
+    int32_t *link = &buckets[key_bucket(key, BUCKET_BITS)];
     while (*link != NONE && (nodes[*link].key != key || nodes[*link].keeper != keeper))
         link = &nodes[*link].next;
     return link;
@@ -146,7 +146,7 @@ static int operations_of(const struct completing *call, uint64_t key)
     int count = 0;
     for (int i = 0; i < call->count; i++)
         count += request_key(call->requests[i]) == key;
-    for (int32_t node = places[handle_place(key, PLACE_BITS)]; node != NONE;
+    for (int32_t node = buckets[key_bucket(key, BUCKET_BITS)]; node != NONE;
          node = nodes[node].next)
         count -= nodes[node].key == key && nodes[node].keeper == call;
     return count;
@@ -261,7 +261,7 @@ void request_repeated(MPI_Request request, const struct operation *operation)
 void requests_clear(void)
 {
     for (int32_t node = 1; node <= node_pool.used; node++) {
-        int32_t *const list = &places[handle_place(nodes[node].key, PLACE_BITS)];
+        int32_t *const list = &buckets[key_bucket(nodes[node].key, BUCKET_BITS)];
         while (*list != NONE)
             pool_give_back(&node_pool, unlink_node(list));
     }
@@ -271,8 +271,8 @@ void requests_count_depths(void)
 {
     for (int kind = DEPTH_RECEIVES; kind <= DEPTH_REQUESTS; kind++)
         depth_set((enum depth_kind)kind, 0);
-    for (int place = 0; place < 1 << PLACE_BITS; place++)
-        for (int32_t node = places[place]; node != NONE; node = nodes[node].next)
+    for (int bucket = 0; bucket < 1 << BUCKET_BITS; bucket++)
+        for (int32_t node = buckets[bucket]; node != NONE; node = nodes[node].next)
             add_depths(&nodes[node].operation, 1);
 }
 
@@ -306,6 +306,17 @@ void persistent_made(MPI_Request request, const struct plan *plan)
         (void)handle_set(&persistent_map, request_key(request), number);
     } else {
         object_without_room();
+    }
+    monitor_unlock();
+}
+
+void persistent_move(MPI_Request former, MPI_Request request)
+{
+    monitor_lock();
+    const int number = handle_remove(&persistent_map, request_key(former));
+    if (number != HANDLE_UNKNOWN) {
+        (void)persistent_remove(request);
+        (void)handle_set(&persistent_map, request_key(request), number);
     }
     monitor_unlock();
 }

@@ -98,5 +98,15 @@ void requests_count_depths(void);
 /* Keeps a new persistent request, whose starts begin this operation. Takes the lock. */
 void persistent_made(MPI_Request request, const struct plan *plan);
 
+/* Gives the plan of a persistent request to the one that MPI has replaced it by. Takes the lock. */
+void persistent_move(MPI_Request former, MPI_Request request);
+
+/* Call it after each start: Open MPI replaces a request whose message has not left. */
+static inline void persistent_started(MPI_Request former, MPI_Request request)
+{
+    if (__builtin_expect(former != request, 0))
+        persistent_move(former, request);
+}
+
 /* Returns the plan of a persistent request, valid until request_forget, or NULL. */
 const struct plan *persistent_find(MPI_Request request);

@@ -2,19 +2,19 @@
 #include "monitor/lib/count/sites.h"
 
 #include "monitor/lib/count/handles.h"
+#include "monitor/lib/count/loaded_object.h"
 
-#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <unwind.h>
 
-enum { PLACES_BITS = 13, MODULES_MAX = 256, UNKNOWN_MODULE = -1, NAME_SIZE = 64 };
+enum { NUMBERS_BITS = 13, MODULES_MAX = 256, UNKNOWN_MODULE = -1, NAME_SIZE = 64 };
 
-_Static_assert(SITES_MAX <= 3 << (PLACES_BITS - 2), "the table has room for them all");
+_Static_assert(SITES_MAX <= 3 << (NUMBERS_BITS - 2), "the table has room for them all");
 
 /* Address in the file of a module. */
-struct place {
+struct module_address {
     int32_t module;
     uint64_t offset;
 };
@@ -22,16 +22,16 @@ struct place {
 static struct site {
     enum operation_kind kind;
     int callers;
-    struct place place[MPIX_MONITOR_CALLERS_MAX]; /* the innermost first */
+    struct module_address address[MPIX_MONITOR_CALLERS_MAX]; /* the innermost first */
 } sites[SITES_MAX] = {[ANY_THREAD_SITE] = {.kind = OPERATION_OTHER_MPI}};
 static int used = SITES_FIRST;
 
 /* Numbers of sites by kind and addresses. */
 static struct number {
-    uint64_t key; /* 0: the place is empty */
+    uint64_t key; /* 0: the entry is empty */
     int site;
     bool is_known;
-} numbers[1 << PLACES_BITS];
+} numbers[1 << NUMBERS_BITS];
 static int numbers_used;
 
 static struct module {
@@ -46,34 +46,6 @@ static bool numbers_were_cleared;
 
 /* ---- modules --------------------------------------------------------------------------------- */
 
-struct search {
-    uintptr_t address;
-    uint64_t offset;
-    char path[4096];
-};
-
-static bool has_segment_at(const struct dl_phdr_info *info, uintptr_t address)
-{
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *const segment = &info->dlpi_phdr[i];
-        const uintptr_t start = info->dlpi_addr + segment->p_vaddr;
-        if (segment->p_type == PT_LOAD && address >= start && address < start + segment->p_memsz)
-            return true;
-    }
-    return false;
-}
-
-static int search_module(struct dl_phdr_info *info, size_t size, void *data)
-{
-    struct search *const search = data;
-    (void)size;
-    if (!has_segment_at(info, search->address))
-        return 0;
-    search->offset = search->address - info->dlpi_addr;
-    (void)snprintf(search->path, sizeof search->path, "%s", info->dlpi_name);
-    return 1;
-}
-
 /* Completes the path of a module: that of the program is empty, others may be relative. */
 static void complete_path(char *path, size_t size)
 {
@@ -86,6 +58,7 @@ static void complete_path(char *path, size_t size)
     }
 }
 
+/* Returns the number of a module. Needs the lock. */
 static int module_of(const char *path)
 {
     int module = 0;
@@ -103,15 +76,18 @@ static int module_of(const char *path)
     return module;
 }
 
-/* Returns the place of the call that returns to an address: its last byte. */
-static struct place place_of(const void *return_address)
+/* Returns the address of the call that returns to an address: its last byte. */
+static struct module_address address_of_call(const void *return_address)
 {
-    struct search search = {.address = (uintptr_t)return_address - 1};
-    if (dl_iterate_phdr(search_module, &search) == 0)
-        return (struct place){.module = UNKNOWN_MODULE};
-    complete_path(search.path, sizeof search.path);
-    const int module = module_of(search.path);
-    return (struct place){module, module == UNKNOWN_MODULE ? 0 : search.offset};
+    const uintptr_t address = (uintptr_t)return_address - 1;
+    struct loaded_object object;
+    if (!loaded_object_find(address, &object))
+        return (struct module_address){.module = UNKNOWN_MODULE};
+    complete_path(object.path, sizeof object.path);
+    monitor_lock();
+    const int module = module_of(object.path);
+    monitor_unlock();
+    return (struct module_address){module, module == UNKNOWN_MODULE ? 0 : address - object.base};
 }
 
 /* ---- callers --------------------------------------------------------------------------------- */
@@ -137,7 +113,7 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *data)
 
 /* The unwinding tables of the modules describe their frames, so the program needs no frame
    pointers. */
-void site_find_callers(void)
+static void find_callers(void)
 {
     struct walk walk = {.wanted = callers_asked};
     if (walk.wanted > 1)
@@ -147,7 +123,6 @@ void site_find_callers(void)
     for (int i = 1; i < walk.callers; i++)
         inside.outer_callers[i - 1] = walk.address[i];
     inside.callers = (uint8_t)walk.callers;
-    inside.site_kind = NO_SITE_KIND;
 }
 
 /* ---- sites ----------------------------------------------------------------------------------- */
@@ -156,26 +131,9 @@ static bool are_equal(const struct site *a, const struct site *b)
 {
     bool equal = a->kind == b->kind && a->callers == b->callers;
     for (int i = 0; equal && i < a->callers; i++)
-        equal =
-            a->place[i].module == b->place[i].module && a->place[i].offset == b->place[i].offset;
+        equal = a->address[i].module == b->address[i].module &&
+                a->address[i].offset == b->address[i].offset;
     return equal;
-}
-
-/* Returns the number of a site whose addresses are new. */
-static int enter(enum operation_kind kind)
-{
-    struct site site = {.kind = kind, .callers = inside.callers};
-    site.place[0] = place_of(inside.return_address);
-    for (int i = 1; i < site.callers; i++)
-        site.place[i] = place_of(inside.outer_callers[i - 1]);
-    int number = numbers_were_cleared ? SITES_FIRST : used;
-    while (number < used && !are_equal(&sites[number], &site))
-        number++;
-    if (number == SITES_MAX)
-        return OTHER_SITES;
-    if (number == used)
-        sites[used++] = site;
-    return number;
 }
 
 static void forget_addresses(void)
@@ -186,26 +144,59 @@ static void forget_addresses(void)
     numbers_were_cleared = true;
 }
 
-uint16_t site_find(enum operation_kind kind)
+/* Returns the entry of a key, or NULL if there is no room. Needs the lock. */
+static struct number *number_of(uint64_t key)
 {
-    if (inside.callers > 0 && inside.site_kind == kind)
-        return inside.site;
-    if (inside.callers == 0)
-        site_find_callers();
     if (__builtin_expect(__atomic_load_n(&modules_have_changed, __ATOMIC_RELAXED), 0))
         forget_addresses();
+    return table_add(numbers, sizeof *numbers, NUMBERS_BITS, &numbers_used, key + 1);
+}
+
+/* Returns the number of a site that no address of its key has yet. Needs the lock. */
+static int enter(const struct site *site)
+{
+    int number = numbers_were_cleared ? SITES_FIRST : used;
+    while (number < used && !are_equal(&sites[number], site))
+        number++;
+    if (number == SITES_MAX)
+        return OTHER_SITES;
+    if (number == used)
+        sites[used++] = *site;
+    return number;
+}
+
+/* Returns the number of a site whose addresses are new. Takes the lock. */
+static int look_up(enum operation_kind kind, uint64_t key)
+{
+    struct site site = {.kind = kind, .callers = inside.callers};
+    site.address[0] = address_of_call(inside.return_address);
+    for (int i = 1; i < site.callers; i++)
+        site.address[i] = address_of_call(inside.outer_callers[i - 1]);
+    monitor_lock();
+    struct number *const number = number_of(key);
+    if (number != NULL && !number->is_known) {
+        number->site = enter(&site);
+        number->is_known = true;
+    }
+    const int found = number != NULL ? number->site : OTHER_SITES;
+    monitor_unlock();
+    return found;
+}
+
+void site_find(enum operation_kind kind)
+{
+    if (inside.callers == 0)
+        find_callers();
     uint64_t key = (uint64_t)(uintptr_t)inside.return_address << 8 | kind;
     for (int i = 1; i < inside.callers; i++)
         key = hash(key, &inside.outer_callers[i - 1], sizeof *inside.outer_callers);
-    struct number *const number =
-        table_add(numbers, sizeof *number, PLACES_BITS, &numbers_used, key + 1);
-    if (number != NULL && !number->is_known) {
-        number->site = enter(kind);
-        number->is_known = true;
-    }
+    monitor_lock();
+    const struct number *const number = number_of(key);
+    const bool is_new = number != NULL && !number->is_known;
+    const int found = number != NULL ? number->site : OTHER_SITES;
+    monitor_unlock();
+    inside.site = (uint16_t)(is_new ? look_up(kind, key) : found);
     inside.site_kind = (uint8_t)kind;
-    inside.site = (uint16_t)(number != NULL ? number->site : OTHER_SITES);
-    return inside.site;
 }
 
 void sites_set_callers(int callers) { callers_asked = callers; }
@@ -222,12 +213,13 @@ void site_text(int number, char text[SITE_TEXT])
     int length = 0;
     (void)snprintf(text, SITE_TEXT, "%s", number == OTHER_SITES ? "(other sites)" : "NA");
     for (int i = 0; i < site->callers; i++) {
-        const struct place *const place = &site->place[i];
+        const struct module_address *const address = &site->address[i];
         const char *const behind = i > 0 ? " < " : "";
-        length += place->module == UNKNOWN_MODULE
-                      ? snprintf(text + length, (size_t)(SITE_TEXT - length), "%sunknown", behind)
-                      : snprintf(text + length, (size_t)(SITE_TEXT - length), "%s%s+0x%llx", behind,
-                                 modules[place->module].name, (unsigned long long)place->offset);
+        length +=
+            address->module == UNKNOWN_MODULE
+                ? snprintf(text + length, (size_t)(SITE_TEXT - length), "%sunknown", behind)
+                : snprintf(text + length, (size_t)(SITE_TEXT - length), "%s%s+0x%llx", behind,
+                           modules[address->module].name, (unsigned long long)address->offset);
     }
 }
 

@@ -30,9 +30,6 @@ enum {
 
 enum { SITE_TEXT = sizeof((MPIX_Monitor_row *)0)->site };
 
-enum { NO_SITE_KIND = UINT8_MAX }; /* inside.site_kind while the site isn't known */
-_Static_assert((int)OPERATIONS <= NO_SITE_KIND, "no kind of operation or call has this number");
-
 /* Counts of a kind of operation or call at a site. Times are in ticks, minus the monitor's own. */
 struct site_count {
     int64_t calls, completed, bytes;
@@ -53,23 +50,27 @@ static inline void site_enter(const void *return_address)
     }
 }
 
-/* Finds the callers of the thread's outermost call. Takes a microsecond if there are several. */
-void site_find_callers(void);
+/* Finds the site of the thread's call in progress, for this kind. Takes a microsecond if sites have
+   several callers. Takes the lock, but not while it unwinds the stack and looks up addresses. */
+void site_find(enum operation_kind kind);
 
-/* Finds them before the lock is taken, if site_find will need them. */
-static inline void site_prepare(void)
+static inline bool site_is_found(enum operation_kind kind)
 {
-    if (are_sites_counted() && inside.callers == 0)
-        site_find_callers();
+    return inside.callers > 0 && inside.site_kind == kind;
 }
 
-/* Returns the number of the site of the thread's call in progress, for this kind; OTHER_SITES if
-   there is no room, or if sites aren't counted. Needs the lock. */
-uint16_t site_find(enum operation_kind kind);
+/* Finds the site, if sites are counted, unless it is known. Call it before the lock is taken. */
+static inline void site_prepare(enum operation_kind kind)
+{
+    if (are_sites_counted() && !site_is_found(kind))
+        site_find(kind);
+}
 
+/* Returns the number of the site that site_prepare has found; OTHER_SITES if there was no room, or
+   if sites aren't counted. */
 static inline uint16_t site_now(enum operation_kind kind)
 {
-    return are_sites_counted() ? site_find(kind) : OTHER_SITES;
+    return are_sites_counted() && site_is_found(kind) ? inside.site : OTHER_SITES;
 }
 
 /* Sets the number of callers that sites distinguish from now on, the largest that any active

@@ -176,6 +176,7 @@ bool snapshot_start(struct snapshot *snapshot)
 
 void snapshots_begin_with(enum operation_kind kind, uint64_t ticks)
 {
+    site_prepare(kind);
     monitor_lock();
     inside.left_ticks = ticks_now();
     for (int i = 0; i < active_count; i++) {

@@ -126,13 +126,13 @@ static inline struct count *snapshot_count_calls(struct snapshot *snapshot,
     return count;
 }
 
-/* Counts a call at its site, with its ticks. Needs the lock. */
+/* Counts a call at its site, with its ticks, after site_prepare. Needs the lock. */
 static inline void snapshot_count_site(struct snapshot *snapshot, enum operation_kind kind,
                                        uint64_t ticks)
 {
     if (__builtin_expect(snapshot->sites == NULL, 1))
         return;
-    struct site_count *const site = &snapshot->sites[site_find(kind)];
+    struct site_count *const site = &snapshot->sites[site_now(kind)];
     site->calls++;
     site->inside_ticks += ticks;
     if (ticks > site->max_ticks)

@@ -13,7 +13,7 @@ struct group {
     double computed_ticks; /* sum of their computing clocks, each minus base_ticks */
     bool has_one_thread;   /* all are of one thread: only then computed_ticks means something */
     int64_t joinable;
-    int32_t next_in_place;
+    int32_t next_in_bucket;
     int32_t next, previous; /* in the list of the window, or of an ending */
 };
 
@@ -26,7 +26,7 @@ struct window {
 
 enum {
     WINDOW_BITS = 10,
-    PLACE_BITS = 14,
+    BUCKET_BITS = 14,
     GROUPS_MAX = 1 << 16,
 };
 
@@ -39,12 +39,12 @@ static struct group groups[GROUPS_MAX + 1];
 static struct pool window_pool = {.given_back = (int32_t[WINDOWS_MAX]){0}, .max = WINDOWS_MAX};
 static struct pool group_pool = {.given_back = (int32_t[GROUPS_MAX]){0}, .max = GROUPS_MAX};
 
-static int32_t places[1 << PLACE_BITS];
+static int32_t buckets[1 << BUCKET_BITS];
 static uint32_t generation; /* number of calls of windows_clear */
 
-static int32_t *place_of(int window, int target)
+static int32_t *bucket_of(int window, int target)
 {
-    return &places[handle_place((uint64_t)window << 32 | (uint32_t)target, PLACE_BITS)];
+    return &buckets[key_bucket((uint64_t)window << 32 | (uint32_t)target, BUCKET_BITS)];
 }
 
 static void forget(MPI_Win win, int number)
@@ -57,6 +57,7 @@ static void forget(MPI_Win win, int number)
 void window_created(MPI_Win win, MPI_Comm comm)
 {
     const int communicator = communicator_index(comm);
+    depth_prepare();
     monitor_lock();
     /* MPI has just made the handle, whatever it denoted before. */
     const int former = handle_find(&window_numbers, window_key(win));
@@ -105,14 +106,14 @@ int window_communicator(MPI_Win win)
 static void link_group(int32_t number)
 {
     struct group *const group = &groups[number];
-    int32_t *const place = place_of(group->window, group->target);
+    int32_t *const bucket = bucket_of(group->window, group->target);
     int32_t *const list = &windows[group->window].groups;
-    group->next_in_place = *place;
+    group->next_in_bucket = *bucket;
     group->next = *list;
     group->previous = NONE;
     if (*list != NONE)
         groups[*list].previous = number;
-    *place = *list = number;
+    *bucket = *list = number;
 }
 
 static bool joins(const struct group *group, int window, int target,
@@ -129,9 +130,9 @@ static int32_t find_group(int window, int target, const struct operation *operat
     int32_t number = windows[window].latest;
     if (number != NONE && joins(&groups[number], window, target, operation))
         return number;
-    number = *place_of(window, target);
+    number = *bucket_of(window, target);
     while (number != NONE && !joins(&groups[number], window, target, operation))
-        number = groups[number].next_in_place;
+        number = groups[number].next_in_bucket;
     return number;
 }
 
@@ -211,10 +212,10 @@ void window_unsure(MPI_Win win)
 static void unlink_group(int32_t number)
 {
     struct group *const group = &groups[number];
-    int32_t *link = place_of(group->window, group->target);
+    int32_t *link = bucket_of(group->window, group->target);
     while (*link != number)
-        link = &groups[*link].next_in_place;
-    *link = group->next_in_place;
+        link = &groups[*link].next_in_bucket;
+    *link = group->next_in_bucket;
     if (group->next != NONE)
         groups[group->next].previous = group->previous;
     if (group->previous != NONE)
@@ -227,14 +228,14 @@ static void unlink_group(int32_t number)
 static int32_t take_groups(int window, int target)
 {
     const bool all = target == EVERY_TARGET;
-    int32_t taken = NONE, next = all ? windows[window].groups : *place_of(window, target);
+    int32_t taken = NONE, next = all ? windows[window].groups : *bucket_of(window, target);
     windows[window].latest = NONE;
     while (next != NONE) {
         const int32_t number = next;
         struct group *const group = &groups[number];
-        next = all ? group->next : group->next_in_place;
+        next = all ? group->next : group->next_in_bucket;
         if (!all && (group->window != window || group->target != target))
-            continue; /* another group in the same place */
+            continue; /* another group in the same bucket */
         unlink_group(number);
         if (are_depths_counted())
             depth_add(DEPTH_PUTS, -group->count);
@@ -353,7 +354,7 @@ void windows_unsure(void)
 void windows_clear(void)
 {
     for (int32_t number = 1; number <= group_pool.used; number++)
-        *place_of(groups[number].window, groups[number].target) = NONE;
+        *bucket_of(groups[number].window, groups[number].target) = NONE;
     for (int number = 1; number <= WINDOWS_MAX; number++)
         windows[number].groups = windows[number].latest = NONE;
     pool_clear(&group_pool);

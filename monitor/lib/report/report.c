@@ -130,7 +130,9 @@ void warnings_of_snapshot(const struct snapshot *snapshot, const struct rows *ro
     warn_of_cases(warnings, MPIX_MONITOR_WARNING_PEERS, rows->pairs.missed,
                   "bytes may be missing in a row of kind peer: a rank has more than 16,384 peers");
     const char *const layer = unknown_layer();
-    warn(warnings, MPIX_MONITOR_WARNING_FORTRAN, layer != NULL,
+    warn(warnings, MPIX_MONITOR_WARNING_FORTRAN, has_large_integers,
+         "Fortran calls may be missing: INTEGER has 8 bytes in this MPI library");
+    warn(warnings, MPIX_MONITOR_WARNING_FORTRAN, layer != NULL && !has_large_integers,
          "Fortran calls through %.100s may be missing: its names are unknown", layer);
     warn(warnings, MPIX_MONITOR_WARNING_SERVICES,
          asked->profile && asked->other && services != NULL, "%s", services);

@@ -3,13 +3,12 @@
 
 #include <dlfcn.h>
 #include <link.h>
-#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
 
-/* True for the MPI library's part for Fortran, by the names of MPICH, its derivatives and Open MPI.
- */
-static bool is_layer(const char *path)
+const char *const layer_names[] = {"mpi_init_", "mpi_init__", "MPI_INIT", "mpi_init_f08_", NULL};
+
+bool is_layer_name(const char *path)
 {
     static const char *const parts[] = {"fort", "mpifh", "usempi"};
     const char *const slash = strrchr(path, '/'), *const file = slash != NULL ? slash + 1 : path;
@@ -22,11 +21,10 @@ static bool is_layer(const char *path)
 /* True if a library, or one that it needs, has a name of MPI_Init that the monitor wraps. */
 static bool is_known(const char *path)
 {
-    static const char *const names[] = {"mpi_init_", "mpi_init__", "MPI_INIT", "mpi_init_f08_"};
     bool found = false;
     void *const layer = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
-    for (size_t i = 0; layer != NULL && i < sizeof names / sizeof *names; i++)
-        found = found || dlsym(layer, names[i]) != NULL;
+    for (int i = 0; layer != NULL && layer_names[i] != NULL; i++)
+        found = found || dlsym(layer, layer_names[i]) != NULL;
     if (layer != NULL)
         (void)dlclose(layer);
     return found;
@@ -43,7 +41,7 @@ const char *unknown_layer(void)
         (void)dlclose(program);
     }
     for (; object != NULL; object = object->l_next) {
-        if (!is_layer(object->l_name))
+        if (!is_layer_name(object->l_name))
             continue;
         if (is_known(object->l_name))
             return NULL;

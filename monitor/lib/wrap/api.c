@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#include "monitor/lib/count/languages.h"
 #include "monitor/lib/count/own_ticks.h"
 #include "monitor/lib/count/requests.h"
 #include "monitor/lib/count/windows.h"
@@ -17,6 +18,7 @@ static void make_ready(void)
     PMPI_Query_thread(&level);
     monitor_lock_needed = level == MPI_THREAD_MULTIPLE;
     communicators_start();
+    integers_start();
 }
 
 static int first_site; /* flag `site` of the first handle */
@@ -41,43 +43,43 @@ bool mpi_is_active(void)
     return true;
 }
 
-enum { KEPT_MAX = 64, PLACES_MAX = MPIX_MONITOR_ACTIVE_MAX + KEPT_MAX };
+enum { KEPT_MAX = 64, SLOTS_MAX = MPIX_MONITOR_ACTIVE_MAX + KEPT_MAX };
 
-struct place {
-    int64_t serial;            /* of the request; 0: the place is empty */
+struct slot {
+    int64_t serial;            /* of the request; 0: the slot is empty */
     struct snapshot *snapshot; /* NULL once its end has begun */
     int64_t ended;             /* once it has ended: number of snapshots that had ended by then */
     struct rows rows;          /* set once it has ended, with the warnings */
     struct warnings warnings;
 };
 
-static struct place places[PLACES_MAX];
+static struct slot slots[SLOTS_MAX];
 static int64_t last_serial, last_end;
-static pthread_mutex_t places_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t slots_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static struct place *find_place(int64_t serial)
+static struct slot *find_slot(int64_t serial)
 {
-    for (int i = 0; i < PLACES_MAX && serial > 0; i++)
-        if (places[i].serial == serial)
-            return &places[i];
+    for (int i = 0; i < SLOTS_MAX && serial > 0; i++)
+        if (slots[i].serial == serial)
+            return &slots[i];
     return NULL;
 }
 
-/* Returns an empty place, if necessary that of the oldest rows, or NULL if no place has rows. */
-static struct place *make_place(void)
+/* Returns an empty slot, if necessary that of the oldest rows, or NULL if no slot has rows. */
+static struct slot *make_slot(void)
 {
-    struct place *oldest = NULL;
-    for (int i = 0; i < PLACES_MAX; i++) {
-        struct place *const place = &places[i];
-        if (place->serial == 0)
-            return place;
-        if (place->ended > 0 && (oldest == NULL || place->ended < oldest->ended))
-            oldest = place;
+    struct slot *oldest = NULL;
+    for (int i = 0; i < SLOTS_MAX; i++) {
+        struct slot *const slot = &slots[i];
+        if (slot->serial == 0)
+            return slot;
+        if (slot->ended > 0 && (oldest == NULL || slot->ended < oldest->ended))
+            oldest = slot;
     }
     if (oldest == NULL)
         return NULL;
     rows_free(&oldest->rows);
-    *oldest = (struct place){0};
+    *oldest = (struct slot){0};
     return oldest;
 }
 
@@ -118,18 +120,18 @@ static bool start(struct snapshot *snapshot)
     return started;
 }
 
-/* Gives the snapshot a place and the request its number. False if other threads are ending the
-   snapshots of all places. */
+/* Gives the snapshot a slot and the request its number. False if other threads are ending the
+   snapshots of all slots. */
 static bool enter(struct snapshot *snapshot, MPIX_Monitor_request *request)
 {
-    (void)pthread_mutex_lock(&places_lock);
-    struct place *const place = make_place();
-    if (place != NULL) {
-        place->serial = snapshot->serial = request->serial = ++last_serial;
-        place->snapshot = snapshot;
+    (void)pthread_mutex_lock(&slots_lock);
+    struct slot *const slot = make_slot();
+    if (slot != NULL) {
+        slot->serial = snapshot->serial = request->serial = ++last_serial;
+        slot->snapshot = snapshot;
     }
-    (void)pthread_mutex_unlock(&places_lock);
-    return place != NULL;
+    (void)pthread_mutex_unlock(&slots_lock);
+    return slot != NULL;
 }
 
 INTERPOSED int MPIX_Start_monitor(MPIX_Monitor_request *request, MPIX_Monitor *handle, FILE *f)
@@ -160,20 +162,20 @@ static int take_snapshot(const MPIX_Monitor_request *request, const MPIX_Monitor
                          struct snapshot **snapshot)
 {
     int error = MPIX_MONITOR_SUCCESS;
-    (void)pthread_mutex_lock(&places_lock);
-    struct place *const place = find_place(request->serial);
-    if (place == NULL)
+    (void)pthread_mutex_lock(&slots_lock);
+    struct slot *const slot = find_slot(request->serial);
+    if (slot == NULL)
         error = request->serial > 0 && request->serial <= last_serial ? MPIX_MONITOR_ERR_ENDED
                                                                       : MPIX_MONITOR_ERR_REQUEST;
-    else if (place->snapshot == NULL)
+    else if (slot->snapshot == NULL)
         error = MPIX_MONITOR_ERR_ENDED;
-    else if (place->snapshot->handle != handle)
+    else if (slot->snapshot->handle != handle)
         error = MPIX_MONITOR_ERR_HANDLE;
     else {
-        *snapshot = place->snapshot;
-        place->snapshot = NULL;
+        *snapshot = slot->snapshot;
+        slot->snapshot = NULL;
     }
-    (void)pthread_mutex_unlock(&places_lock);
+    (void)pthread_mutex_unlock(&slots_lock);
     return error;
 }
 
@@ -195,61 +197,61 @@ INTERPOSED int MPIX_End_monitor(MPIX_Monitor_request *request, MPIX_Monitor *han
         error = report_write(snapshot, &rows);
     if (!has_rows)
         error = MPIX_MONITOR_ERR_MEMORY;
-    (void)pthread_mutex_lock(&places_lock);
-    struct place *const place = find_place(snapshot->serial);
-    place->rows = rows;
-    warnings_of_snapshot(snapshot, &rows, &place->warnings);
-    place->ended = ++last_end;
-    (void)pthread_mutex_unlock(&places_lock);
+    (void)pthread_mutex_lock(&slots_lock);
+    struct slot *const slot = find_slot(snapshot->serial);
+    slot->rows = rows;
+    warnings_of_snapshot(snapshot, &rows, &slot->warnings);
+    slot->ended = ++last_end;
+    (void)pthread_mutex_unlock(&slots_lock);
     snapshot_free(snapshot);
     *handle = (MPIX_Monitor)MPIX_MONITOR_DEFAULTS;
     return error;
 }
 
-/* Locks the places, also if it fails, checks the arguments, and finds the place of an ended
+/* Locks the slots, also if it fails, checks the arguments, and finds the slot of an ended
    snapshot. */
 static int lock_ended(const MPIX_Monitor_request *request, const void *copies, int capacity,
-                      const int *count, const struct place **place)
+                      const int *count, const struct slot **slot)
 {
-    (void)pthread_mutex_lock(&places_lock);
+    (void)pthread_mutex_lock(&slots_lock);
     if (request == NULL || count == NULL || capacity < 0 || (copies == NULL && capacity > 0))
         return MPIX_MONITOR_ERR_ARGUMENT;
-    *place = find_place(request->serial);
-    if (*place == NULL)
+    *slot = find_slot(request->serial);
+    if (*slot == NULL)
         return MPIX_MONITOR_ERR_REQUEST;
-    return (*place)->ended == 0 ? MPIX_MONITOR_ERR_ACTIVE : MPIX_MONITOR_SUCCESS;
+    return (*slot)->ended == 0 ? MPIX_MONITOR_ERR_ACTIVE : MPIX_MONITOR_SUCCESS;
 }
 
 INTERPOSED int MPIX_Get_monitor(const MPIX_Monitor_request *request, MPIX_Monitor_row *rows,
                                 int capacity, int *count)
 {
-    const struct place *place;
-    const int error = lock_ended(request, rows, capacity, count, &place);
+    const struct slot *slot;
+    const int error = lock_ended(request, rows, capacity, count, &slot);
     if (error == MPIX_MONITOR_SUCCESS) {
         MPIX_Monitor_row row;
         int pair = 0;
-        *count = place->rows.count;
-        for (int i = 0; i < place->rows.count && i < capacity; i++)
-            rows[i] = place->rows.rows[i].row;
-        for (; pairs_next_row(&place->rows.pairs, &pair, &row); ++*count)
+        *count = slot->rows.count;
+        for (int i = 0; i < slot->rows.count && i < capacity; i++)
+            rows[i] = slot->rows.rows[i].row;
+        for (; pairs_next_row(&slot->rows.pairs, &pair, &row); ++*count)
             if (*count < capacity)
                 rows[*count] = row;
     }
-    (void)pthread_mutex_unlock(&places_lock);
+    (void)pthread_mutex_unlock(&slots_lock);
     return error;
 }
 
 INTERPOSED int MPIX_Get_monitor_warnings(const MPIX_Monitor_request *request,
                                          MPIX_Monitor_warning *warnings, int capacity, int *count)
 {
-    const struct place *place;
-    const int error = lock_ended(request, warnings, capacity, count, &place);
+    const struct slot *slot;
+    const int error = lock_ended(request, warnings, capacity, count, &slot);
     if (error == MPIX_MONITOR_SUCCESS) {
-        *count = place->warnings.count;
-        for (int i = 0; i < place->warnings.count && i < capacity; i++)
-            warnings[i] = place->warnings.warning[i];
+        *count = slot->warnings.count;
+        for (int i = 0; i < slot->warnings.count && i < capacity; i++)
+            warnings[i] = slot->warnings.warning[i];
     }
-    (void)pthread_mutex_unlock(&places_lock);
+    (void)pthread_mutex_unlock(&slots_lock);
     return error;
 }
 
@@ -275,9 +277,9 @@ INTERPOSED const char *MPIX_Monitor_error_string(int code)
 
 bool monitor_switch(const MPIX_Monitor_request *request, bool on)
 {
-    (void)pthread_mutex_lock(&places_lock);
-    const struct place *const place = find_place(request->serial);
-    struct snapshot *const snapshot = place != NULL ? place->snapshot : NULL;
+    (void)pthread_mutex_lock(&slots_lock);
+    const struct slot *const slot = find_slot(request->serial);
+    struct snapshot *const snapshot = slot != NULL ? slot->snapshot : NULL;
     bool is_done = snapshot != NULL;
     if (is_done && !on) {
         snapshot_stop(snapshot);
@@ -287,22 +289,22 @@ bool monitor_switch(const MPIX_Monitor_request *request, bool on)
         if (is_done)
             snapshot->start_ticks -= so_far_ticks;
     }
-    (void)pthread_mutex_unlock(&places_lock);
+    (void)pthread_mutex_unlock(&slots_lock);
     return is_done;
 }
 
 int monitors_drop(void)
 {
     int dropped = 0;
-    (void)pthread_mutex_lock(&places_lock);
-    for (int i = 0; i < PLACES_MAX; i++)
-        if (places[i].snapshot != NULL) {
-            snapshot_stop(places[i].snapshot);
-            snapshot_free(places[i].snapshot);
-            places[i] = (struct place){0};
+    (void)pthread_mutex_lock(&slots_lock);
+    for (int i = 0; i < SLOTS_MAX; i++)
+        if (slots[i].snapshot != NULL) {
+            snapshot_stop(slots[i].snapshot);
+            snapshot_free(slots[i].snapshot);
+            slots[i] = (struct slot){0};
             dropped++;
         }
-    (void)pthread_mutex_unlock(&places_lock);
+    (void)pthread_mutex_unlock(&slots_lock);
     return dropped;
 }
 

@@ -5,8 +5,8 @@
  */
 #include "monitor/lib/count/calls.h"
 #include "monitor/lib/count/followed.h"
-#include "monitor/lib/count/languages.h"
 #include "monitor/lib/wrap/next.h"
+#include "monitor/lib/wrap/observed.h"
 #include "monitor/lib/wrap/starting.h"
 
 #include <stdlib.h>
@@ -17,7 +17,8 @@
 #define COMPLETES(Name, most, parameters, arguments, count, requests, completed, indices)          \
     INTERPOSED int MPI_##Name parameters                                                           \
     {                                                                                              \
-        if (!is_anything_monitored() || is_of_fortran_layer(&next.Name))                           \
+        if (!is_anything_monitored() ||                                                            \
+            is_of_fortran_layer(&next.Name, __builtin_return_address(0)))                          \
             return next.Name arguments;                                                            \
         site_enter(__builtin_return_address(0));                                                   \
         MPI_Request handles[most];                                                                 \
@@ -62,7 +63,7 @@ COMPLETES(Testsome, MANY,
 INTERPOSED int MPI_Cancel(MPI_Request *request)
 {
     struct mpi_call call;
-    if (is_of_fortran_layer(&next.Cancel))
+    if (is_of_fortran_layer(&next.Cancel, __builtin_return_address(0)))
         return next.Cancel(request);
     site_enter(__builtin_return_address(0));
     const bool entered = other_enter(&call);
@@ -73,7 +74,7 @@ INTERPOSED int MPI_Cancel(MPI_Request *request)
 INTERPOSED int MPI_Request_free(MPI_Request *request)
 {
     struct mpi_call call;
-    if (is_of_fortran_layer(&next.Request_free))
+    if (is_of_fortran_layer(&next.Request_free, __builtin_return_address(0)))
         return next.Request_free(request);
     site_enter(__builtin_return_address(0));
     const bool entered = other_enter(&call);
@@ -81,7 +82,7 @@ INTERPOSED int MPI_Request_free(MPI_Request *request)
     return other_left(&call, entered, next.Request_free(request));
 }
 
-bool starting_begin(MPI_Request request, struct operation *operation)
+static bool begin_operation(MPI_Request request, struct operation *operation)
 {
     monitor_lock();
     const struct plan *const found = persistent_find(request);
@@ -95,16 +96,39 @@ bool starting_begin(MPI_Request request, struct operation *operation)
            begin_if_monitored(operation, plan.kind, plan.communicator, plan.sent, plan.receives);
 }
 
+static bool begin(struct started *started, MPI_Request request, bool monitored)
+{
+    started->request = request;
+    started->begins = monitored && begin_operation(request, &started->operation);
+    return started->begins;
+}
+
+void starting_begin(struct starting *starting, MPI_Request request)
+{
+    starting->monitored = is_anything_monitored();
+    if (!begin(&starting->one, request, starting->monitored) && starting->monitored)
+        call_enter(&starting->call, OPERATION_Start);
+}
+
+int starting_end(struct starting *starting, MPI_Request request, int error)
+{
+    persistent_started(starting->one.request, request);
+    if (starting->one.begins)
+        return operation_posted(&starting->one.operation, error, request);
+    return starting->monitored ? call_returned(&starting->call, NO_COMMUNICATOR, error) : error;
+}
+
 void starting_all_begin(struct starting_all *all, int count, const MPI_Request *requests)
 {
-    call_enter(&all->call, OPERATION_Startall);
+    all->monitored = is_anything_monitored();
+    if (all->monitored)
+        call_enter(&all->call, OPERATION_Startall);
     all->count = count;
     all->begun = 0;
     all->started = count > MANY ? malloc((size_t)count * sizeof *all->started) : all->on_stack;
     /* Operations that begin within this call are inner ones, which have no time of their own. */
     for (int i = 0; all->started != NULL && i < count; i++)
-        all->begun += all->started[i].begins =
-            starting_begin(requests[i], &all->started[i].operation);
+        all->begun += begin(&all->started[i], requests[i], all->monitored);
 }
 
 static void end_operations(const struct starting_all *all, const MPI_Request *requests, int error)
@@ -123,9 +147,11 @@ static void end_operations(const struct starting_all *all, const MPI_Request *re
 
 int starting_all_end(struct starting_all *all, const MPI_Request *requests, int error)
 {
+    for (int i = 0; all->started != NULL && i < all->count; i++)
+        persistent_started(all->started[i].request, requests[i]);
     if (all->begun > 0)
         end_operations(all, requests, error);
-    else
+    else if (all->monitored)
         call_left(&all->call, NO_COMMUNICATOR, 0);
     if (all->started != all->on_stack)
         free(all->started);
@@ -134,23 +160,19 @@ int starting_all_end(struct starting_all *all, const MPI_Request *requests, int 
 
 INTERPOSED int MPI_Start(MPI_Request *request)
 {
-    struct operation operation;
-    if (!is_anything_monitored() || is_of_fortran_layer(&next.Start))
+    struct starting starting;
+    if (is_of_fortran_layer(&next.Start, __builtin_return_address(0)))
         return next.Start(request);
     site_enter(__builtin_return_address(0));
-    if (starting_begin(*request, &operation)) {
-        const int error = next.Start(request);
-        return operation_posted(&operation, error, *request);
-    }
-    struct mpi_call call;
-    call_enter(&call, OPERATION_Start);
-    return call_returned(&call, NO_COMMUNICATOR, next.Start(request));
+    starting_begin(&starting, *request);
+    const int error = next.Start(request);
+    return starting_end(&starting, *request, error);
 }
 
 INTERPOSED int MPI_Startall(int count, MPI_Request requests[])
 {
     struct starting_all all;
-    if (!is_anything_monitored() || is_of_fortran_layer(&next.Startall))
+    if (is_of_fortran_layer(&next.Startall, __builtin_return_address(0)))
         return next.Startall(count, requests);
     site_enter(__builtin_return_address(0));
     starting_all_begin(&all, count, requests);

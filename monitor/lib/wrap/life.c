@@ -6,10 +6,10 @@
 #include "monitor/lib/report/tool_before.h"
 #include "monitor/lib/wrap/api.h"
 #include "monitor/lib/wrap/environment.h"
-#include "monitor/lib/count/languages.h"
 #include "monitor/lib/wrap/life.h"
 #include "monitor/lib/wrap/mpi_library.h"
 #include "monitor/lib/wrap/next.h"
+#include "monitor/lib/wrap/observed.h"
 #include "monitor/lib/wrap/presence.h"
 
 #include <dlfcn.h>
@@ -110,7 +110,7 @@ INTERPOSED int dlclose(void *handle)
 
 INTERPOSED int MPI_Init(int *argc, char ***argv)
 {
-    if (is_of_fortran_layer(&next.Init))
+    if (is_of_fortran_layer(&next.Init, __builtin_return_address(0)))
         return next.Init(argc, argv);
     const uint64_t entry_ticks = init_begin();
     return init_end(OPERATION_Init, next.Init(argc, argv), entry_ticks,
@@ -119,7 +119,7 @@ INTERPOSED int MPI_Init(int *argc, char ***argv)
 
 INTERPOSED int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    if (is_of_fortran_layer(&next.Init_thread))
+    if (is_of_fortran_layer(&next.Init_thread, __builtin_return_address(0)))
         return next.Init_thread(argc, argv, required, provided);
     const uint64_t entry_ticks = init_begin();
     return init_end(OPERATION_Init_thread, next.Init_thread(argc, argv, required, provided),
@@ -153,7 +153,7 @@ int finalize_end(int error)
 
 INTERPOSED int MPI_Finalize(void)
 {
-    if (is_of_fortran_layer(&next.Finalize))
+    if (is_of_fortran_layer(&next.Finalize, __builtin_return_address(0)))
         return next.Finalize();
     finalize_begin(__builtin_return_address(0));
     return finalize_end(next.Finalize());
@@ -176,7 +176,7 @@ void pcontrol_end(int level)
 INTERPOSED int MPI_Pcontrol(const int level, ...)
 {
     struct mpi_call call;
-    if (is_of_fortran_layer(&next.Pcontrol))
+    if (is_of_fortran_layer(&next.Pcontrol, __builtin_return_address(0)))
         return next.Pcontrol(level);
     pcontrol_begin(level);
     site_enter(__builtin_return_address(0));
@@ -196,7 +196,7 @@ void session_begin(void)
 INTERPOSED int MPI_Session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session *session)
 {
     struct mpi_call call;
-    if (is_of_fortran_layer(&next.Session_init))
+    if (is_of_fortran_layer(&next.Session_init, __builtin_return_address(0)))
         return next.Session_init(info, handler, session);
     session_begin();
     site_enter(__builtin_return_address(0));

@@ -24,6 +24,7 @@ bool begin_matched(struct operation *operation, enum operation_kind kind, MPI_Me
 
 static void change_datatypes(int change)
 {
+    depth_prepare();
     monitor_lock();
     depth_add(DEPTH_DATATYPES, change);
     monitor_unlock();

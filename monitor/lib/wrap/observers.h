@@ -6,10 +6,10 @@
 #pragma once
 
 #include "monitor/lib/count/calls.h"
-#include "monitor/lib/count/languages.h"
 #include "monitor/lib/count/windows.h"
 #include "monitor/lib/report/report.h"
 #include "monitor/lib/wrap/next.h"
+#include "monitor/lib/wrap/observed.h"
 
 /* Finds the definitions first if the constructor of another library calls MPI. */
 static inline bool is_found_and_monitored(bool is_found)

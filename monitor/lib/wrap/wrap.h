@@ -6,7 +6,7 @@
  *   FUNCTION(Name, parameters, arguments, remembers)  the head of a definition; `remembers` is true
  *                           if it does more than to count
  *   KEY(Name)                what identifies the function in all languages
- *   IS_OBSERVED(key)         true if another wrapper observes this call
+ *   IS_OBSERVED(key, return_address)  true if another wrapper observes this call
  *   PASS(Name, arguments)    the next definition's call, without an observer
  *   NEXT(Name, arguments)    the same, observed: returns the error
  *   PASS_FREE(Name, arguments)  PASS of a call that frees a communicator
@@ -37,7 +37,7 @@
 #define OBSERVER(Name, monitored, parameters, arguments, before, after)                            \
     FUNCTION(Name, parameters, arguments, false)                                                   \
     {                                                                                              \
-        if (!(monitored) || IS_OBSERVED(KEY(Name)))                                                \
+        if (!(monitored) || IS_OBSERVED(KEY(Name), RETURN_ADDRESS))                                \
             return PASS(Name, arguments);                                                          \
         site_enter(RETURN_ADDRESS);                                                                \
         before;                                                                                    \
@@ -62,7 +62,7 @@
 #define REMEMBERING(Name, parameters, arguments, enter, remember, leave)                           \
     FUNCTION(Name, parameters, arguments, true)                                                    \
     {                                                                                              \
-        if (IS_OBSERVED(KEY(Name)))                                                                \
+        if (IS_OBSERVED(KEY(Name), RETURN_ADDRESS))                                                \
             return PASS(Name, arguments);                                                          \
         site_enter(RETURN_ADDRESS);                                                                \
         TAKE(parameters, arguments) enter;                                                         \
@@ -220,7 +220,7 @@
 #define BLOCKING_MATCHED(Name, parameters, arguments)                                              \
     FUNCTION(Name, parameters, arguments, true)                                                    \
     {                                                                                              \
-        if (IS_OBSERVED(KEY(Name)))                                                                \
+        if (IS_OBSERVED(KEY(Name), RETURN_ADDRESS))                                                \
             return PASS(Name, arguments);                                                          \
         site_enter(RETURN_ADDRESS);                                                                \
         TAKE(parameters, arguments) struct operation operation;                                    \
@@ -244,7 +244,7 @@
 #define FREEING(Name, comm, parameters, arguments)                                                 \
     FUNCTION(Name, parameters, arguments, true)                                                    \
     {                                                                                              \
-        if (IS_OBSERVED(KEY(Name)))                                                                \
+        if (IS_OBSERVED(KEY(Name), RETURN_ADDRESS))                                                \
             return PASS_FREE(Name, arguments);                                                     \
         site_enter(RETURN_ADDRESS);                                                                \
         TAKE(parameters, arguments)                                                                \
@@ -257,7 +257,7 @@
 #define CLOSING(Name, win, monitored, closed, parameters, arguments)                               \
     FUNCTION(Name, parameters, arguments, true)                                                    \
     {                                                                                              \
-        if (!(monitored) || IS_OBSERVED(KEY(Name)))                                                \
+        if (!(monitored) || IS_OBSERVED(KEY(Name), RETURN_ADDRESS))                                \
             return PASS(Name, arguments);                                                          \
         site_enter(RETURN_ADDRESS);                                                                \
         TAKE(parameters, arguments) struct closing closing = closing_begin(OPERATION_##Name, win); \
