@@ -25,17 +25,33 @@ static double *medians_of(const struct protocols_row *row, int visit)
     return row->medians + (size_t)visit * PIECES_POINTS_MAX;
 }
 
-/* Sets the points' times to the means over visits. */
+/* Returns a visit's level: the median over points of its time over the mean time. */
+static double level_of(const struct protocols_row *row, int visit, const double *means)
+{
+    double shares[PIECES_POINTS_MAX];
+    for (int i = 0; i < row->points.count; i++)
+        shares[i] = medians_of(row, visit)[i] / means[i];
+    return bc_median(shares, (size_t)row->points.count);
+}
+
+/* Sets the points' times to the means over visits. Their errors don't include the levels of visits,
+   which all points share. */
 static void average(const struct protocols_row *row, struct pieces_points *points)
 {
-    double values[PROTOCOLS_VISITS_MAX];
+    double values[PROTOCOLS_VISITS_MAX], levels[PROTOCOLS_VISITS_MAX];
+    const size_t visits = (size_t)row->visits;
     *points = row->points;
     for (int i = 0; i < points->count; i++) {
         for (int v = 0; v < row->visits; v++)
             values[v] = medians_of(row, v)[i];
-        points->times[i] = bc_mean(values, (size_t)row->visits);
-        if (row->visits > 1)
-            points->errors[i] = bc_sd(values, (size_t)row->visits) / sqrt(row->visits);
+        points->times[i] = bc_mean(values, visits);
+    }
+    for (int v = 0; v < row->visits; v++)
+        levels[v] = level_of(row, v, points->times);
+    for (int i = 0; i < points->count && visits > 1; i++) {
+        for (int v = 0; v < row->visits; v++)
+            values[v] = medians_of(row, v)[i] / levels[v];
+        points->errors[i] = bc_sd(values, visits) / sqrt(row->visits);
     }
 }
 

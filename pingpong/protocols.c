@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Remedy if buffers don't fit into memory. */
+#define ADVICE "a smaller --max-ndata"
+
 /* Shares of --max-time that a row takes. */
 enum { ROW_SHARES = 4 };
 
@@ -20,18 +23,23 @@ enum { ROW_SHARES = 4 };
 
 /* This rank's end of a transfer there and back. */
 struct end {
-    struct bc_coarray coarray;
-    struct bc_images partner;
     bool leads; /* transfers first */
+    MPI_Comm comm;
+    struct bc_buffer sent, received; /* messages */
+    struct bc_coarray coarray;       /* puts */
+    struct bc_images partner;
 };
 
 enum { TAG = 2 };
-#define TO_PARTNER(end, count)                                                                     \
-    (end)->coarray.values, count, MPI_DOUBLE, (end)->leads, TAG, (end)->coarray.comm
+
+/* Arguments of MPI_Send, and of MPI_Recv before its status. */
+#define TO_PARTNER(end, count) (end)->sent.start, count, MPI_DOUBLE, (end)->leads, TAG, (end)->comm
+#define FROM_PARTNER(end, count)                                                                   \
+    (end)->received.start, count, MPI_DOUBLE, (end)->leads, TAG, (end)->comm
 
 static void receive(const struct end *end, int count)
 {
-    BC_MPI(MPI_Recv(TO_PARTNER(end, count), MPI_STATUS_IGNORE));
+    BC_MPI(MPI_Recv(FROM_PARTNER(end, count), MPI_STATUS_IGNORE));
 }
 
 static void play_send(struct end *end, int count)
@@ -55,7 +63,7 @@ static void play_ssend(struct end *end, int count)
 static void play_isend(struct end *end, int count)
 {
     MPI_Request received, sent;
-    BC_MPI(MPI_Irecv(TO_PARTNER(end, count), &received));
+    BC_MPI(MPI_Irecv(FROM_PARTNER(end, count), &received));
     if (!end->leads)
         BC_MPI(MPI_Wait(&received, MPI_STATUS_IGNORE));
     BC_MPI(MPI_Isend(TO_PARTNER(end, count), &sent));
@@ -96,11 +104,16 @@ static double time_batch(struct end *end, int operation, int64_t size, int64_t r
 static void create_end(const struct protocols *protocols, const struct protocols_pair *pair,
                        struct end *end)
 {
+    const int64_t ndata = protocols->parameters->limits.max_ndata;
+    const size_t bytes = (size_t)ndata * sizeof(double);
     int rank;
     BC_MPI(MPI_Comm_rank(pair->comm, &rank));
     const int partner = 1 - rank;
     end->leads = rank == 0;
-    bc_coarray_create(&end->coarray, pair->comm, protocols->parameters->limits.max_ndata);
+    end->comm = pair->comm;
+    bc_buffer_create(&end->sent, NULL, BC_MEMORY_HOST, bytes, false, ADVICE);
+    bc_buffer_create(&end->received, NULL, BC_MEMORY_HOST, bytes, false, ADVICE);
+    bc_coarray_create(&end->coarray, pair->comm, ndata);
     bc_images_create(&end->partner, end->coarray.comm, &partner, 1);
 }
 
@@ -108,6 +121,8 @@ static void destroy_end(struct end *end)
 {
     bc_images_destroy(&end->partner);
     bc_coarray_destroy(&end->coarray);
+    bc_buffer_destroy(&end->received);
+    bc_buffer_destroy(&end->sent);
 }
 
 /* Plans the next step, and sends it to the partner. Returns false if the visit has ended.

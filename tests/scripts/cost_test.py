@@ -179,6 +179,20 @@ class WhatCallsCost(CostCase):
         self.made.write_results("iallreduce", point(1024, 100), point(2048, 200), point(8192, 300))
         assert number(self.cost()["machine_us"]) == within(cost_us, 0.001)
 
+    @each("place, size, cost_us", [
+        ("node", 8192, 2 + 7.168), ("node", 32768, 100 - 65.536), ("node", 2048, 2 + 1.024), ("node", 65528, 100 - 0.016),
+        ("net", 8192, 2 + 98 * 7168 / 64512)])
+    def test_on_either_side_of_a_protocol_switch(self, place, size, cost_us):
+        """By the measured size on the same side, and the time per byte there. Without a curve of the place linear."""
+        self.made.write_report(sized("MPI_Send", 10, size, 1.0))
+        self.made.write_results("isend", point(1024, 2), point(65536, 100), nodes=1)
+        columns = ("operation", "place", "piece", "from_bytes", "to_bytes", "latency_us", "byte_ns", "status")
+        rows = [("send", place, 1, 8, 16384, 1, 1, "ok"), ("send", place, 2, 16392, 65536, 4, 2, "ok")]
+        roles = " ".join(f"{name}={'key' if name in columns[:3] else 'info'}" for name in columns)
+        (self.made.results / "protocols.tsv").write_text(
+            tsv("pingpong", columns, rows, metadata={"ranks": 2, "nodes": 1, "columns": roles}))
+        assert number(self.cost()["machine_us"]) == within(cost_us, 0.001)
+
     @each("size", [1023, 8193, 0])
     def test_never_beyond_them(self, size):
         self.made.write_report(sized("MPI_Alltoall", 10, size, 1.0))

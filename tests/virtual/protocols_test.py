@@ -90,9 +90,11 @@ class Protocols(virtual.Test):
     def test_rates(self):
         """Switches are found and located, and no others, also while ranks are interrupted."""
         count = virtual.by_tier(plain=2, run=1, all=2, full=50)
-        for condition in virtual.by_tier(plain=("quiet",), full=("quiet", "cloud")):
+        few = "none", "5 % at 16K"
+        for condition, names in (("quiet", virtual.by_tier(plain=few, run=PLANTED)),
+                                 ("cloud", virtual.by_tier(plain=(), run=few, full=PLANTED))):
             false, located, known = [], [], []
-            for name in virtual.by_tier(plain=("none", "5 % at 16K"), run=PLANTED):
+            for name in names:
                 planted = PLANTED[name]
                 found = [launch.rows[1:] for launch in run(
                     planted, "--operations=send", SAMPLES[condition], launches=count, **virtual.CONDITIONS[condition])]
