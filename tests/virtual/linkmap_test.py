@@ -119,8 +119,7 @@ class Linkmap(virtual.Test):
                     continue
                 mbs = truth * 1e6 / 2 ** 20
                 self.near(row["expected_mbs"], mbs, 0.005 * mbs, what)
-                share_pct = 100 * row["out_mbs"] / mbs
-                self.near(row["share_pct"], share_pct, max(0.06, 0.005 * share_pct), what + " share")
+                self.assertAlmostEqual(row["share_pct"], 100 * row["out_mbs"] / row["expected_mbs"], delta=0.06)
 
     def test_expected_rate_of_the_slower_way(self):
         rows = self.run_job(nodes=2, MODEL_SLOW_LINKS="0>1", MODEL_SLOW_LINK_PER_BYTE_NS=1,
@@ -128,7 +127,7 @@ class Linkmap(virtual.Test):
         whole, first, second = (row for row in rows if row["nbytes"] == LARGE)
         self.assertLess(first["out_mbs"], first["in_mbs"])
         for row in (first, second):
-            self.near(row["share_pct"], 100 * first["out_mbs"] / whole["expected_mbs"], 0.06)
+            self.assertAlmostEqual(row["share_pct"], 100 * first["out_mbs"] / whole["expected_mbs"], delta=0.06)
 
     def test_links_below_a_share(self):
         """A link that the comparison with others misses; if most are below, one warning, and no rows."""

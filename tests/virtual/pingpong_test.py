@@ -107,8 +107,7 @@ class PingPong(virtual.Test):
                     continue
                 mbs = 1e3 / byte_ns * 1e6 / 2 ** 20
                 self.near(row["expected_mbs"], mbs, 0.005 * mbs, what)
-                share_pct = 100 * row["bwidth_mbs"] / mbs
-                self.near(row["share_pct"], share_pct, max(0.06, 0.005 * share_pct), what + " share")
+                self.assertAlmostEqual(row["share_pct"], 100 * row["bwidth_mbs"] / row["expected_mbs"], delta=0.06)
 
     def test_data(self):
         """Data that moves is checked; wrong data is FAIL."""
