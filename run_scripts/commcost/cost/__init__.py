@@ -5,6 +5,7 @@
     program_account   an account of a program's time in MPI
     program_changes   changes that save time, one function per rule
     machine_costs     costs of calls on a machine, from results
+    protocol_curves   the time of a transfer by size, between protocol switches
     call_ways         rows of results that hold the cost of a call
     cost_page         its page
     cost_json         its JSON

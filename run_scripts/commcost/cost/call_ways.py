@@ -6,10 +6,14 @@ import os
 import re
 import typing
 
+from commcost.cost.monitor_report import Layout
+from commcost.result import benchmarks, result_metadata
 from commcost.suite import launch_options, launchers
 from commcost.suite.suite_plan import collectives
 from commcost.system import shell_command
+from commcost.words import listed
 
+VALUES_SHOWN = 4
 ELEMENT = 8  # bytes per element of the benchmarks; smaller messages cost the same
 
 
@@ -90,3 +94,28 @@ def command_of(way, layout, sizes, results):
     launcher, output = launchers.built_launcher(build), os.path.join(os.path.abspath(results), f"{name}.tsv")
     return where + shell_command(launcher, "-np", str(layout.ranks), os.path.join(build, program), *options,
                                  f"--output={output}")
+
+
+def comparable_rows(tables, metadata):
+    """Returns Tables with one row per call, and warnings. Of rows that differ in further keys except the layout, keeps
+    those that agree with the report's metadata, otherwise those of the first value."""
+    kept, warnings = {}, {}
+    for kind in tables.kinds():
+        for key in tables.further_keys(kind):
+            name = tables.apart[kind].get(key, key)
+            values = list(dict.fromkeys(row.keys[key] for row in tables.rows(kind)))
+            usual = benchmarks.USUAL.get(key, (result_metadata.value_of(metadata, name),))
+            if name in Layout._fields:
+                continue
+            if not set(values) & set(usual):
+                usual = values[:1]
+                if len(values) > 1:
+                    warnings[f"results differ in {name} ({listed(values, VALUES_SHOWN)}), the report has none: "
+                             f"uses {values[0]}"] = None
+                elif key in benchmarks.USUAL:
+                    warnings[f"{kind} was measured with {name} {values[0]} only"] = None
+            kept.setdefault(kind, {})[key] = usual
+    return tables.only([table._replace(rows=[
+        cells for cells in table.rows
+        if all(cells.get(key, "NA") in usual for key, usual in kept.get(table.kind, {}).items())])
+        for table in tables.tables]), list(warnings)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""cost.sh --format=json: the account as JSON, by docs/cost.schema.json. Times are seconds of a mean rank, unless named."""
+"""cost.sh --format=json: the account as JSON, by docs/cost.schema.json. Times are seconds of a mean rank,
+unless named."""
 
 from commcost.cost.monitor_report import EFFICIENCIES
 from commcost.result import json_text

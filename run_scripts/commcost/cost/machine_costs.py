@@ -2,23 +2,23 @@
 """The undisturbed cost of calls on a machine, from the benchmarks' results.
 
 A cost is interpolated between the two nearest measured sizes, and never extrapolated: linearly, or if a protocol switch
-lies between them, along the measured curve (protocol_curves). Collectives are used for
-communicators with the measured numbers of ranks and nodes, messages for communicators within a node or across nodes.
+lies between them, along the measured curve (protocol_curves). Collectives are used for communicators with the measured
+numbers of ranks and nodes, messages for communicators within a node or across nodes.
 """
 
+import functools
 import math
 import typing
 
 from commcost.cost.call_ways import BLOCKING, ELEMENT, GAP, PAIR_OPERATIONS, SYNC, SYNCS, is_sync, sources_of
 from commcost.cost.monitor_report import Layout
 from commcost.cost.protocol_curves import Curves
-from commcost.result import benchmarks, result_metadata
+from commcost.result import benchmarks
 from commcost.result.intervals import Measured, Span, exactly, launch_median, span_of
 from commcost.result.tables import NEW
 from commcost.scorecard.cost_lines import blocking
-from commcost.words import listed, parsed_number
+from commcost.words import parsed_number
 
-VALUES_SHOWN = 4
 GAP_PATTERN = "all-start"  # of msgrate: starts all receives and sends, then completes them
 
 
@@ -35,31 +35,6 @@ class Cost(typing.NamedTuple):
         if len(self.by_launch) != len(other.by_launch) or len(self.by_launch) < 2:
             return self.us.over(other.us)
         return span_of(launch_median([one / two for one, two in zip(self.by_launch, other.by_launch)]))
-
-
-def comparable_rows(tables, metadata):
-    """Returns Tables with one row per call, and warnings. Of rows that differ in further keys except the layout, keeps
-    those that agree with the report's metadata, otherwise those of the first value."""
-    kept, warnings = {}, {}
-    for kind in tables.kinds():
-        for key in tables.further_keys(kind):
-            name = tables.apart[kind].get(key, key)
-            values = list(dict.fromkeys(row.keys[key] for row in tables.rows(kind)))
-            usual = benchmarks.USUAL.get(key, (result_metadata.value_of(metadata, name),))
-            if name in Layout._fields:
-                continue
-            if not set(values) & set(usual):
-                usual = values[:1]
-                if len(values) > 1:
-                    warnings[f"results differ in {name} ({listed(values, VALUES_SHOWN)}), the report has none: "
-                             f"uses {values[0]}"] = None
-                elif key in benchmarks.USUAL:
-                    warnings[f"{kind} was measured with {name} {values[0]} only"] = None
-            kept.setdefault(kind, {})[key] = usual
-    return tables.only([table._replace(rows=[
-        cells for cells in table.rows
-        if all(cells.get(key, "NA") in usual for key, usual in kept.get(table.kind, {}).items())])
-        for table in tables.tables]), list(warnings)
 
 
 class OwnCosts:
@@ -104,8 +79,8 @@ class OwnCosts:
             for source in sources_of(way, size):
                 if layout.ranks is not None and size is not None and _is_comparable(way, measured, layout):
                     points = self._points(source, measured)
-                    cost = interpolate(points, size, source.column, lambda low, high, source=source, measured=measured:
-                                       self._curves.parts(source, measured.nodes == 1, low, size, high))
+                    cost = interpolate(points, size, source.column, functools.partial(
+                        self._curves.parts, source, measured.nodes == 1, size))
                     if cost is not None:
                         return cost, points
         return None, ()

@@ -81,7 +81,7 @@ class Account:
 
     def __init__(self, report, tables, min_saving_pct, other_machine):
         run = Monitored(report)
-        tables, warnings = machine_costs.comparable_rows(tables, run.metadata)
+        tables, warnings = call_ways.comparable_rows(tables, run.metadata)
         self.run, self.min_saving_pct, self._results = run, min_saving_pct, tables.paths[NEW]
         self.program = program_changes.Program(run, machine_costs.OwnCosts(tables),
                                                program_changes.operations_of(run.by_size))

@@ -35,9 +35,9 @@ class Curves:
                 if all(map(is_number, texts)):
                     launches.setdefault(run, []).append(Piece(*map(float, texts)))
 
-    def parts(self, way, is_node, low, size, high):
-        """Returns the parts of the cost of a size between two measured ones (parts_of), means over launches, or None if no
-        launch has a curve."""
+    def parts(self, way, is_node, size, low, high):
+        """Returns the parts of the cost of a size between two measured ones (parts_of), means over launches, or None if
+        no launch has a curve."""
         operation = _OPERATIONS.get(way.operation, {}).get(way.column)
         found = [parts_of(pieces, low, size, high)
                  for pieces in self._launches.get((operation, "node" if is_node else "net"), {}).values()]
