@@ -135,7 +135,9 @@ def intervals_of(path):
 
 
 def reference_of(median, lower, upper, role, unit, tolerance):
-    """Returns ReFrame's reference: the median, and the worse end of the interval relative to it."""
+    """Returns ReFrame's reference: the median, and the worse end of the interval relative to it, or None if it is
+    negative, which ReFrame refuses."""
     if role == "less":
         return (median, None, upper * (1 + tolerance) / median - 1, unit)
-    return (median, lower * (1 - tolerance) / median - 1, None, unit)
+    worst = min(lower, lower * (1 - tolerance))
+    return (median, worst / median - 1 if worst >= 0 else None, None, unit)

@@ -128,6 +128,7 @@ class Reframe(Case):
     def test_reference_of(self):
         assert self.module.reference_of(10, 8, 12, "less", "us", 0.5) == (10, None, 0.8, "us")
         assert self.module.reference_of(10, 8, 12, "more", "1/s", 0.5) == (10, -0.6, None, "1/s")
+        assert self.module.reference_of(1, -2, 3, "more", "us", 0.5) == (1, None, None, "us")
 
     def test_dry_run(self):
         check = self.module.commcost_run()
