@@ -149,6 +149,7 @@ class Why(SuiteCase):
         for base, new, options, message in (
                 ([], ["mpi_variable: UCX_A=1"], ["--build=/"], "/ has no program of pingpong: build it"),
                 ([], [], ["--time-limit=0"], "--time-limit"),
+                ([], ["mpi_variable: UCX_A=1"], ["--also=UCX_B"], "--also=UCX_B: neither side has this variable"),
                 ([], ["check: yes"], [], "use results of the same options, ranks and nodes")):
             done = command("compare", "--find-why", self.side("base", 100, *base, "check: no"),
                            self.side("new", 200, *new), f"--build={self.suite.build}", *options,
@@ -157,9 +158,14 @@ class Why(SuiteCase):
         done = command("compare", "--find-why", self.side("base", 100), environment=self.suite.environment)
         assert done.returncode == 2 and "NEW" in done.stderr
 
+    def test_variables_of_scripts(self):
+        """Variables that a script names are tried. The launcher's are not."""
+        settings = side_settings.settings_of({}, {"mpi_variable": ["OMP_NUM_THREADS=2", "HYDRA_TOPO_DEBUG=1"]})
+        assert [str(one) for one in settings.differing] == ["OMP_NUM_THREADS=2"] and not settings.left_out
+
     @each("name, values, reason", [
         ("UCX_TLS", ("", "sm,tcp"), ""), ("OMPI_MCA_btl_tcp_if_include", ("", "10.0.0.0/24"), ""),
-        ("LD_PRELOAD", ("", "x"), "no variable of an MPI library"), ("HYDRA_LAUNCHER_EXEC", ("", "x"), "may start a program"),
+        ("LD_PRELOAD", ("", "x"), "is no variable of an MPI library"), ("HYDRA_LAUNCHER_EXEC", ("", "x"), "may start a program"),
         ("OMPI_MCA_plm_rsh_agent", ("", "x"), "may start a program"), ("UCX_MODULE_DIR", ("", "x"), "may start a program"),
         ("UCX_GDB_COMMAND", ("", "x"), "may start a program"),
         ("MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE", ("", "/tmp/x"), "names a file")])

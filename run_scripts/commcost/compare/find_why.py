@@ -145,7 +145,7 @@ def other_reasons(launches):
     """Returns lines about differences that no launch can have, and variables that weren't tried."""
     known = {*launches.settings.left_out, *(one.name for one in launches.settings.differing)}
     lines = [f"- {text}" for text in remarks_of([
-        one for one in launches.comparison.differences if one.name not in known])]
+        one for one in launches.comparison.differences if one.name not in known], True)]
     lines += [f"- {name} was not tried, since it {reason}: use --also={name}"
               for name, reason in launches.settings.left_out.items()]
     return ["Look at:", *lines] if lines else [
@@ -157,7 +157,7 @@ def main(words):
     comparison = row_changes.compare_sides(([options.base], [options.new]), LIMITS,
                                            hint=": use results of the same options, ranks and nodes")
     launches = why_launches.Launches(options, comparison)
-    for text in remarks_of(comparison.differences):
+    for text in remarks_of(comparison.differences, True):
         say(f"Differs: {text}")
     if not launches.settings.differing:
         print("\n".join(["No setting differs that a launch can have.", *other_reasons(launches)]))

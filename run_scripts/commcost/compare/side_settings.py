@@ -5,6 +5,7 @@ import os
 import re
 import typing
 
+from commcost.command import UsageError
 from commcost.suite.launch_options import FILE_OPTIONS, names_any
 from commcost.suite.suite_folder import TUNING
 from commcost.words import parsed_number, size_text
@@ -12,7 +13,8 @@ from commcost.words import parsed_number, size_text
 BINDING = "binding"
 # Results may come from somebody else, and these variables may start programs or load libraries.
 _UNSAFE = "EXEC|COMMAND|AGENT|LAUNCH|BOOTSTRAP|_RSH|_(PATH|DIR|MODULES?|PLUGINS?|LIBRARY|LIBRARIES)(_|$)"
-_OF_LAUNCHERS = "MPIR_CVAR_CH3_INTERFACE_HOSTNAME|HYDRA_|PMIX_MCA_|OMP_"
+_OF_LAUNCHERS = "MPIR_CVAR_CH3_INTERFACE_HOSTNAME|HYDRA_"
+_UNRECORDED = "PMIX_MCA_|OMP_"  # variables that results only have if a script names them
 # Options of programs that choose the output, not the measurement.
 _OF_OUTPUT = ("--format", "--columns", "--metadata", "--no-metadata", "--no-header")
 _OF_FILES = ("--output", *FILE_OPTIONS)
@@ -55,9 +57,12 @@ class Settings(typing.NamedTuple):
 
 def settings_of(base, new, also=()):
     """Returns the Settings of two sides' metadata. `also` names variables that are tried although they may start a
-    program or name a file."""
+    program or name a file. UsageError if neither side has one of these."""
     sides = [dict(text.partition("=")[::2] for key in ("mpi_variable", "environment") for text in side.get(key, []))
              for side in (base, new)]
+    unknown = [name for name in also if not any(name in side for side in sides)]
+    if unknown:
+        raise UsageError(f"--also={unknown[0]:.200}: neither side has this variable: see the lines 'Differs'")
     differing, common, left_out = [], {}, {}
     for name in sorted({*sides[0], *sides[1]}):
         values = [side.get(name, "") for side in sides]
@@ -72,7 +77,7 @@ def settings_of(base, new, also=()):
             differing.append(Setting(name, *values))
     # Variables that neither side had would change both.
     common.update((name, "") for name in os.environ if not any(name in side for side in sides) and
-                  not reason_against(name, [""]) and not re.match(_OF_LAUNCHERS, name))
+                  not reason_against(name, [""]) and not re.match(f"{_OF_LAUNCHERS}|{_UNRECORDED}", name))
     binds = [bind_of(side.get(BINDING, [""])[0]) for side in (base, new)]
     if all(binds) and binds[0] != binds[1]:
         differing.append(Setting(BINDING, *binds))
@@ -82,7 +87,7 @@ def settings_of(base, new, also=()):
 def reason_against(name, values):
     """Returns the reason why a variable from a result isn't set, or ""."""
     if not re.search(TUNING, name):
-        return "no variable of an MPI library"
+        return "is no variable of an MPI library"
     if re.search(_UNSAFE, name, re.I):
         return "may start a program"
     return "" if all("/" not in value or re.fullmatch("[0-9./,]+", value) for value in values) else "names a file"
