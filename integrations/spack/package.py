@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 #
 # Package for Spack 1.0 or newer. commcost has no public repository yet: set `git` to your clone, and put this file into
-# packages/commcost/ of your package repository (spack repo create). In Spack's own repository, its licence header replaces
-# these lines.
+# packages/commcost/ of your package repository (spack repo create). In Spack's own repository, its licence header
+# replaces these lines.
 from spack_repo.builtin.build_systems.cmake import CMakePackage
 
 from spack.package import *
