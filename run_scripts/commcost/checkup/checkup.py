@@ -36,7 +36,7 @@ def parser():
     add("--build", metavar="FOLDER", type=launch_options.existing_folder, help="folder of the build; default: build")
     add("--output", metavar="FILE", help="file for the findings; default: checkup.tsv")
     add("--format", choices=("text", "json"), metavar="text|json", default="text",
-        help="what to print; the file is always a table (default: text)")
+        help="format of stdout (default: text)")
     return made
 
 

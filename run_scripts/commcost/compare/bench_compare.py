@@ -66,7 +66,7 @@ enough launches to be called slower.""")
     formats = (*change_table.FORMATS, *change_formats.FORMATS)
     made.add_argument("--format", choices=formats, metavar="|".join(formats), default="tsv",
                       help="all columns, the main ones, or a format for CI (default: tsv)")
-    made.add_argument("--find-why", action="store_true", help="find the reason of changes by launches: see "
+    made.add_argument("--find-why", action="store_true", help="find the reason for changes by launches: see "
                       "--find-why --help")
     made.add_argument("--output", metavar="FILE", help="write to FILE instead of stdout")
     made.add_argument("-v", "--verbose", action="store_true", help="list all differences between the sides")

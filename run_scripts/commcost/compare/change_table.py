@@ -11,7 +11,7 @@ from commcost.words import decimals, grouped, short, six_digits
 PROGRAM = "bench_compare"
 FORMATS = ("tsv", "table")
 CHANGE_COLUMNS = ("base", "new", "change_pct", "change_lo_pct", "change_hi_pct", "p_value", "verdict", "better",
-             "change_in", "p_uncorrected", "base_launches", "new_launches")
+                  "change_in", "p_uncorrected", "base_launches", "new_launches")
 
 
 def columns_of(changes):

@@ -116,7 +116,7 @@ class Comparison(typing.NamedTuple):
 
     launches: object  # Launches of both
     changes: list
-    differences: list # between the sides, which may explain changes (side_differences)
+    differences: list  # between the sides, which may explain changes (side_differences)
     remarks: list     # pairs of "note" or "warning" and a text
     missing: list     # benchmarks that the new side lacks
 

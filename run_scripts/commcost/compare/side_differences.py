@@ -66,7 +66,8 @@ def differences(launches):
     every, refused, named = {benchmark for benchmark, _ in launches.values_of}, {}, {}
     for (benchmark, key), values in launches.values_of.items():
         sides = sides_of(values)
-        if key == VARIABLES and len(sides) == 1 and len(sides_of(launches.values_of.get((benchmark, WITH_ALL), {}))) == 2:
+        full = sides_of(launches.values_of.get((benchmark, WITH_ALL), {}))
+        if key == VARIABLES and len(sides) == 1 and len(full) == 2:
             values, sides = {**values, "": Value("", "", {0, 1} - sides, frozenset())}, {0, 1}
         two = sorted(values.values(), key=lambda one: one.sides == sides)[:2]
         is_alike = len(two) < 2 or len(sides) < 2 or two[0].sides == sides

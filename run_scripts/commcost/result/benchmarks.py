@@ -3,8 +3,8 @@
 
 A file's kind is its benchmark, except for overlap: `overlap` has one size, which takes --cutoff-time,
 `overlap_COLLECTIVE_sweep` many sizes. `guidelines` and `collective_align` are results of collective, `protocols` of
-pingpong. Results define keys, quantities and, by name, units (unit_of). benchmarks.ini
-defines headings and the columns shown on a page.
+pingpong. Results define keys, quantities and, by name, units (unit_of). benchmarks.ini defines headings and the columns
+shown on a page.
 """
 
 import configparser
@@ -19,7 +19,8 @@ _SUFFIXES = {"ns": "ns", "us": "us", "s": "s", "bytes": "bytes", "pct": "%", "mb
 # Keys of any benchmark: a suite's setting; with --memory, --buffers=new and --align the location of buffers.
 SETTING = "setting"
 FIRST_KEYS = (SETTING, "memory", "buffers", "align")
-USUAL = {"memory": ("NA", "host"), "buffers": ("NA", "reused"), "align": ("NA", "malloc")}  # values without these options
+# Values without these options.
+USUAL = {"memory": ("NA", "host"), "buffers": ("NA", "reused"), "align": ("NA", "malloc")}
 FOREIGN = "(osu|smb)_[a-z0-9_]+|imb"  # names of other programs' benchmarks (foreign_outputs.py)
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Values of rows in the formats of services that record them over time: github-action-benchmark (arrays for its tools
-customSmallerIsBetter and customBiggerIsBetter), Bencher (Bencher Metric Format), and Prometheus (text exposition format,
-for node_exporter's textfile collector). Numbers are those of the tables."""
+customSmallerIsBetter and customBiggerIsBetter), Bencher (Bencher Metric Format), and Prometheus (text exposition
+format, for node_exporter's textfile collector). Numbers are those of the tables."""
 
 import re
 import typing

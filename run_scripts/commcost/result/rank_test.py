@@ -221,8 +221,8 @@ def signed_rank_shift(differences, confidence):
 
 
 def rounds_shift(base, other, confidence):
-    """Returns the Shift of `other` above `base`, lists with a value for each round, from pairs within rounds (rounds_p),
-    or from all pairs if there are too few rounds for an interval."""
+    """Returns the Shift of `other` above `base`, lists with a value for each round, from pairs within rounds
+    (rounds_p), or from all pairs if there are too few rounds for an interval."""
     shift = signed_rank_shift([y - x for x, y in zip(base, other)], confidence)
     return shift if shift.interval else rank_shift(base, other, confidence)
 

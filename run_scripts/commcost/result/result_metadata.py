@@ -18,7 +18,8 @@ OF_A_LAUNCH = set("""
 # The measured system: machine, library, build, another program. A comparison may be about it, and reports differences.
 OF_THE_SYSTEM = set("""
     binding buffer_placement calling_sequence clock commit compiler compiler_flags cores kernel mpi_abi mpi_built_with
-    mpi_device mpi_library mpi_standard mpi_variable pages processor processors program thread_level timer version""".split())
+    mpi_device mpi_library mpi_standard mpi_variable pages processor processors program thread_level timer
+    version""".split())
 
 # Prefix of keys of the check-up's facts, which belong to the system.
 FACT = "fact."

@@ -27,7 +27,8 @@ def json_of(lines, remarks):
     def row_of(line):
         keys, quantity, values = line.series.schema.keys, line.series.quantity, line.values.values
         numbers = (line.median, *line.interval, min(values, default=None), max(values, default=None))
-        return {**{name: line.of_the_row[name] for name in ("benchmark", summary_table.FOLDER) if name in line.of_the_row},
+        own = [name for name in ("benchmark", summary_table.FOLDER) if name in line.of_the_row]
+        return {**{name: line.of_the_row[name] for name in own},
                 "keys": dict(zip(keys, map(json_text.cell_of, line.series.keys))), "quantity": quantity,
                 "unit": unit_of(quantity), "better": "more" if line.series.more else "less",
                 **dict(zip(("median", "lo", "hi", "min", "max"), map(as_number, numbers))),
