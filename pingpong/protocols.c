@@ -319,7 +319,9 @@ void protocols_open(struct protocols *protocols, const struct pingpong_parameter
     for (int i = 0; i < protocols->pair_count; i++)
         for (int operation = 0; operation < PROTOCOLS_OPERATIONS; operation++)
             if (parameters->operations.chosen[operation]) {
-                struct protocols_row *const row = bc_add_row(run);
+                struct protocols_row *const row = operations[operation].play == play_put
+                                                      ? bc_add_window_row(run)
+                                                      : bc_add_row(run);
                 row->operation = operation;
                 row->pair = &protocols->pairs[i];
             }
