@@ -16,6 +16,10 @@
 /* Remedy if buffers don't fit into memory. */
 #define ADVICE "a smaller --max-ndata"
 
+/* The precision of times in rows of status ok. The places of buffers change times by several
+   percent. */
+#define PRECISION 0.1
+
 /* Shares of --max-time that a row takes. */
 enum { ROW_SHARES = 4 };
 
@@ -230,6 +234,17 @@ static int64_t whole(double bytes)
     return isnan(bytes) ? BC_NO_INTEGER : (int64_t)(PROTOCOLS_UNIT * ceil(bytes / PROTOCOLS_UNIT));
 }
 
+/* True if the time at the beginning of a piece is known well enough. */
+static bool is_precise(const struct protocols *protocols, const struct protocols_row *row,
+                       const struct protocols_piece *piece, double from)
+{
+    double times[PROTOCOLS_VISITS_MAX];
+    for (int v = 0; v < row->visits; v++)
+        times[v] = piece->latency[v] + piece->slope[v] * from;
+    const struct bc_summary time = bc_run_over_visits(protocols->run, times, (size_t)row->visits);
+    return bc_is_precise(&time, PRECISION);
+}
+
 static struct result result_of(const struct protocols *protocols, const struct protocols_row *row,
                                int p)
 {
@@ -256,7 +271,8 @@ static struct result result_of(const struct protocols *protocols, const struct p
     };
     result.outcome.samples = row->samples;
     result.outcome.slowest_rank = BC_NO_INT;
-    result.outcome.status = visits > 1 && !protocols->answer->is_unclear ? BC_OK : BC_BUDGET;
+    const bool is_precise_line = is_precise(protocols, row, piece, p == 0 ? sizes[0] : piece->from);
+    result.outcome.status = is_precise_line && !protocols->answer->is_unclear ? BC_OK : BC_BUDGET;
     if (p == 0)
         return result;
     result.from_bytes = whole(piece->from);
