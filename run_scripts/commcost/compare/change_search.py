@@ -89,16 +89,15 @@ class Search:
         return rank_test.Shift(shift.value / self.total,
                                rank_test.Interval(*sorted(end / self.total for end in shift.interval)))
 
-    def is_reproduced(self):
-        """True if the settings change the row as in the results, or at least in the same direction. None if a launch
-        failed."""
+    def reproduce(self):
+        """Returns the share of the recorded change that all settings cause, as a Shift. None if a launch failed."""
         sides = [NOTHING, self.everything]
         values = self._values(sides, LOOKS, lambda values: is_settled(self._share(values, *sides)))
         if values is None:
             return None
         share = self._share(values, *sides)
         self.total = share.value * self._recorded
-        return is_cause(share)
+        return share
 
     def causes(self):
         """Returns the settings that may cause the change."""

@@ -109,11 +109,14 @@ class Why:
             lambda chosen, run: self.launches.measure(change, chosen, run), len(self.settings),
             why_launches.recorded(change), math.log if is_ratio else float, self._search.rounds if self._search else 0)
         name = f"{row_text(change, self._varying)}: {change_text(change)}"
-        is_reproduced = search.is_reproduced()
-        if is_reproduced is None:
+        share = search.reproduce()
+        if share is None:
             self.lines.append(f"{name}. Launches fail: {self.launches.failure}")
             return []
-        if not is_reproduced:
+        if not change_search.is_cause(share) and share.interval.high >= EXPLAINED:
+            self.lines.append(f"{name}. Not clear: launches vary too much")
+            return others
+        if not change_search.is_cause(share):
             now = f"{math.exp(search.total):.2f} ×" if is_ratio else f"{search.total:+.1f} points"
             self.lines.append(f"{name}, but not because of the settings that differ (with those of new: {now})")
             self.is_partial = True
