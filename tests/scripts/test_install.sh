@@ -82,8 +82,8 @@ suite() {
 packages() {
     cd "$build"
     DESTDIR=$work/there cmake --install "$build" --prefix /usr >"$work/log" || fail "$(cat "$work/log")"
-    # Of usr/lib/commcost, debian/rules chooses the place.
-    cat "$source"/debian/*.install | grep -v '^usr/lib/commcost/' >"$work/lists"
+    # debian/rules chooses the places in usr/lib.
+    cat "$source"/debian/*.install | grep -v '^usr/lib/' >"$work/lists"
     while read -r path; do
         # shellcheck disable=SC2086 # a pattern
         case $path in
