@@ -42,7 +42,7 @@ struct site_count {
 /* Notes where the thread's outermost call returns to. Each wrapper that the program calls, in any
    language, calls it before it begins an operation or call:
    site_enter(__builtin_return_address(0)). Inner calls count at the site of the outermost one. */
-static inline void site_enter(const void *return_address)
+__attribute__((always_inline)) static inline void site_enter(const void *return_address)
 {
     if (are_sites_counted() && inside.depth == 0) {
         inside.return_address = return_address;

@@ -69,17 +69,24 @@ static void keep(const struct loaded_object *object)
     monitor_unlock();
 }
 
-bool is_call_of_layer(const void *function, const void *return_address)
+/* Not inlined: the object's path is large. */
+__attribute__((noinline)) static bool look_up(const void *function, uintptr_t address)
 {
-    const uintptr_t address = (uintptr_t)return_address;
     struct loaded_object object;
-    for (int i = 0; i < __atomic_load_n(&layers_used, __ATOMIC_ACQUIRE); i++)
-        if (address >= layers[i].start && address < layers[i].end)
-            return true;
     if (!loaded_object_find(address, &object))
         return true;
     const bool found = is_layer(&object, name_of(function));
     if (found)
         keep(&object);
     return found;
+}
+
+bool is_call_of_layer(const void *function, const void *return_address)
+{
+    const uintptr_t address = (uintptr_t)return_address;
+    const int used = __atomic_load_n(&layers_used, __ATOMIC_ACQUIRE);
+    for (int i = 0; i < used; i++)
+        if (address >= layers[i].start && address < layers[i].end)
+            return true;
+    return look_up(function, address);
 }

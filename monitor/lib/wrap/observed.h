@@ -29,7 +29,8 @@ static inline bool is_observed_above(const void *function, const void *return_ad
 
 /* For a C wrapper: true if the Fortran layer makes this call, and a Fortran wrapper observes it.
    Later calls within it are of functions of the program that MPI calls. */
-static inline bool is_of_fortran_layer(const void *function, const void *return_address)
+__attribute__((always_inline)) static inline bool is_of_fortran_layer(const void *function,
+                                                                      const void *return_address)
 {
     if (!is_observed_above(function, return_address)) {
         language_seen(LANGUAGE_C);
