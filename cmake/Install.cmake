@@ -63,7 +63,7 @@ endfunction()
 
 # commcost_install_completion(): bash's completion of options of all programs and commands, from their --help.
 function(commcost_install_completion)
-  if(CMAKE_CROSSCOMPILING)
+  if(CMAKE_CROSSCOMPILING OR COMMCOST_MPI_IS_SMPI) # they don't run here
     return()
   endif()
   get_property(_programs GLOBAL PROPERTY COMMCOST_PROGRAMS)
