@@ -76,7 +76,7 @@ static int post(enum plan_kind kind, MPI_Count bytes, MPI_Request *request)
     while (used[i])
         i++;
     used[i] = true;
-    plan_make(&plans[i], kind, (int64_t)bytes, 0);
+    plan_make(&plans[i], kind, (int64_t)bytes, 0, 1.0);
     plan_start(&plans[i], post_ns);
     *request = (MPI_Request)(uintptr_t)(BASE + i);
     spin_until(post_ns + (int64_t)parameters.post_ns);
