@@ -20,6 +20,7 @@
 #include "common/job/node_order.h"
 #include "common/job/hosts.h"
 #include "common/memory/allocate.h"
+#include "common/memory/placement.h"
 #include "common/mpi/mpi_check.h"
 #include "common/result/writer.h"
 #include "linkmap/linkmap.h"
@@ -227,6 +228,8 @@ static void open_linkmap(struct linkmap *linkmap, struct bc_run *run)
         return;
     BC_MPI(MPI_Comm_size(points->comm, &points->count));
     BC_MPI(MPI_Comm_rank(points->comm, &points->own));
+    /* Links are compared, so no point's buffers may be better placed. */
+    bc_place_buffers(&(struct bc_placement){.multiple = (size_t)sysconf(_SC_PAGESIZE)});
     bc_buffer_create(&points->sent, linkmap->device, memory->of[0], bytes, run->settings.check,
                      MEMORY_ADVICE);
     bc_buffer_create(&points->received, linkmap->device, memory->of[1], bytes, run->settings.check,

@@ -111,7 +111,7 @@ struct linkmap_row {
 bool linkmap_is_precise(const struct linkmap *linkmap, const struct linkmap_row *row);
 
 /* Finds these links, none for small messages or after few visits. `low` is all zeros. Collective
- * over the points. */
+   over the points. */
 void linkmap_find_low(struct linkmap_low_links *low, const struct linkmap_links *links,
                       double min_share);
 

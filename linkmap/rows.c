@@ -76,9 +76,10 @@ static struct linkmap_result make_result(const struct linkmap *linkmap,
                                     .ways = {bc_no_summary, bc_no_summary},
                                     .alone_pct = NAN,
                                     .group = BC_NO_INT,
-                                    .outcome = {run->visited.visits, run->visited.lost_pct,
-                                                (int64_t)times->visits * row->links.repetitions,
-                                                has_wrong_data ? BC_FAIL : row->status, rank}};
+                                    .outcome = run->visited};
+    result.outcome.samples = (int64_t)times->visits * row->links.repetitions;
+    result.outcome.status = has_wrong_data ? BC_FAIL : row->status;
+    result.outcome.slowest_rank = rank;
     for (int way = 0; way < (one_way ? LINKMAP_WAYS : 1); way++) {
         double *const values = linkmap_times_list(times, way, point);
         dump(run, one_way ? names[way] : "time", values, times->visits);
