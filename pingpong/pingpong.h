@@ -155,9 +155,8 @@ bool pingpong_parameters_fit(void *state, struct bc_run *run, struct bc_error *e
 int64_t pingpong_largest_extent(const struct pingpong_parameters *p,
                                 const struct pingpong_limits *limits);
 
-/* Returns the bytes of all coarrays of a run with these limits, and of two buffers for messages;
-   with
-   --buffers=new also of a third buffer, which replaces one. */
+/* Returns the bytes of all coarrays of a run with these limits, and of two buffers for messages.
+   With --buffers=new it includes a third buffer, which replaces one of them. */
 double pingpong_needed_bytes(const struct pingpong_parameters *p,
                              const struct pingpong_limits *limits);
 
