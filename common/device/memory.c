@@ -92,6 +92,16 @@ static bool is_refused(const struct bc_memory_options *options, const struct bc_
 
 static void close_device(void *device) { bc_device_close(device); }
 
+/* Ends the run if --align or --pages is given and no buffer is in host memory. Collective. */
+static void refuse_placement(struct bc_run *run, const enum bc_memory of[2])
+{
+    const bool is_placed =
+        strcmp(run->settings.align, "malloc") != 0 || run->settings.pages != BC_PAGES_NORMAL;
+    const struct bc_error error = {
+        "--align, --pages: the driver places buffers on a device: leave them out"};
+    bc_require(run, !is_placed || of[0] == BC_MEMORY_HOST || of[1] == BC_MEMORY_HOST, &error);
+}
+
 struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_options *options,
                                  double bytes, const char *advice)
 {
@@ -100,6 +110,7 @@ struct bc_device *bc_memory_open(struct bc_run *run, const struct bc_memory_opti
     const bool is_host = bc_memory_is_host(options->of);
     if (is_host && !options->works)
         return NULL;
+    refuse_placement(run, options->of);
     struct bc_device *const device =
         bc_device_open((int)options->number, run->job.node_rank, reason);
     bytes *= ranks_on_device(run, device);

@@ -62,9 +62,8 @@ int64_t bc_time_copy(char *to, const char *from, size_t bytes);
 
 /* ---- columns --------------------------------------------------------------------------------- */
 
-/* All zeros is a row without an expected rate. */
 struct bc_expected_result {
-    double mbs, share_pct;
+    double mbs, share_pct; /* NAN: not known */
 };
 
 /* Returns the columns of a message that takes `ns` instead of `expected_ns`. Local. */

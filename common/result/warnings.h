@@ -47,7 +47,7 @@
     "note", "expected_mbs between nodes is unknown, since no port reports a rate: use --link-rate"
 
 #define BC_WARNING_NO_HUGE_PAGES                                                                   \
-    "warning", "--pages=huge: got no huge page: write madvise to "                                 \
+    "warning", "%d rank%s got no huge page: write madvise to "                                     \
                "/sys/kernel/mm/transparent_hugepage/enabled"
 
 /* ---- disturbances ---------------------------------------------------------------------------- */

@@ -55,10 +55,11 @@ bool bc_placements_read(struct bc_run *run, struct bc_error *error)
         struct bc_named_placement next = {0};
         snprintf(next.name, sizeof next.name, "%.*s", length, word);
         if ((size_t)length >= sizeof next.name || !parse_placement(&next))
-            return bc_error_set(error,
-                                "--align: '%.*s' is no placement: use malloc, page, a power of two "
-                                "from 8 to 2M, or one with an offset (64+16)",
-                                length < 40 ? length : 40, word);
+            return bc_error_set(
+                error,
+                "--align: '%.*s' is no placement: use malloc, page, a power of two from 8 "
+                "to 2M, or one plus a smaller multiple of 8 (64+16)",
+                length < 40 ? length : 40, word);
         if (own->placement_count == BC_PLACEMENTS_MAX)
             return bc_error_set(error, "--align: too many placements: use at most %d",
                                 BC_PLACEMENTS_MAX);

@@ -379,6 +379,16 @@ void bc_run_at_end(struct bc_run *run, bc_end_fn *function, void *context)
     run->own->end_context = context;
 }
 
+/* Collective. */
+static void warn_of_small_pages(const struct bc_run *run)
+{
+    const int own = bc_huge_pages_are_missing();
+    int ranks = 0;
+    bc_harness_reduce(&own, &ranks, 1, MPI_INT, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (ranks > 0)
+        bc_output_remark(run->output, BC_WARNING_NO_HUGE_PAGES, ranks, ranks == 1 ? "" : "s");
+}
+
 int bc_finish(struct bc_run *run)
 {
     bc_end_fn *const end_function = run->own->end_function;
@@ -386,8 +396,8 @@ int bc_finish(struct bc_run *run)
     int status = run->failed || run->signal != 0 ? BC_EXIT_FAILED : BC_EXIT_DONE;
     if (run->window != NULL)
         bc_start_window_conclude(run->window, run->output);
-    if (bc_huge_pages_are_missing())
-        bc_output_remark(run->output, BC_WARNING_NO_HUGE_PAGES);
+    if (run->settings.pages == BC_PAGES_HUGE)
+        warn_of_small_pages(run);
     bc_contention_end(&run->own->contention, &run->job, run->output);
     if (run->job.rank == 0)
         status = bc_files_close(run, status);

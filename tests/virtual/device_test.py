@@ -218,6 +218,8 @@ class DevicePingPong(Base):
                                (("--device=1",), "--device: all buffers lie in host memory: use --memory=device"),
                                (("--memory=device",), "no driver of a GPU"),
                                (("--memory=device", "--device=2"), "there is no device 2: use 0 to 1"),
+                               (("--memory=device", "--align=64"), "the driver places buffers on a device"),
+                               (("--memory=device", "--pages=huge"), "the driver places buffers on a device"),
                                (("--memory=device", "--max-ndata=2M"), "MiB on the GPU, and 9.5 are free: use a smaller")):
             with self.subTest(options=options):
                 if len(options) > 1:
