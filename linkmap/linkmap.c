@@ -256,7 +256,11 @@ static void list_rows(const struct linkmap *linkmap)
             row->links.repetitions = samples > 0          ? (int)((samples + visits - 1) / visits)
                                      : row->links.one_way ? ONE_WAYS
                                                           : ROUND_TRIPS;
-            row->medians.points = row->expected_medians.points = linkmap->points.count + 1;
+            row->links.times.points = linkmap->points.count;
+            row->medians.points = linkmap->points.count + 1;
+            row->links.times.ways = row->medians.ways =
+                row->links.one_way && linkmap->points.places != NULL ? LINKMAP_WAYS_EXPECTED
+                                                                     : LINKMAP_WAYS;
         }
 }
 
@@ -318,14 +322,13 @@ static double median_of_known(const double *values, int count, int unknown)
 
 /* Gathers on rank 0 the median of each point's links in this visit, NAN if one of them isn't known.
    Collective over the points. */
-static void gather_medians(const struct linkmap_points *points, const struct linkmap_times *times,
-                           struct linkmap_times *all)
+static void gather_medians(const struct linkmap_points *points, struct linkmap_row *row)
 {
+    const struct linkmap_times *const times = &row->links.times;
     const int visit = times->visits - 1;
-    if (points->own == 0)
-        linkmap_times_add_visit(all);
-    for (int way = 0; way < LINKMAP_WAYS; way++) {
-        double *const medians = points->own == 0 ? linkmap_times_of(all, visit, way) : NULL;
+    for (int way = 0; way < times->ways; way++) {
+        double *const medians =
+            points->own == 0 ? linkmap_times_of(&row->medians, visit, way) : NULL;
         const double own_ns =
             median_of_known(linkmap_times_of(times, visit, way), points->count, 1); /* itself */
         BC_MPI(MPI_Gather(&own_ns, 1, MPI_DOUBLE, medians, 1, MPI_DOUBLE, 0, points->comm));
@@ -342,10 +345,10 @@ static void measure(struct linkmap *linkmap, struct bc_visit *visit)
     if (points->own < 0)
         return;
     linkmap_begin_visit(&row->links);
+    if (points->own == 0)
+        linkmap_times_add_visit(&row->medians);
     linkmap_time_rounds(&row->links);
-    gather_medians(points, &row->links.times, &row->medians);
-    if (row->links.expected.visits > 0)
-        gather_medians(points, &row->links.expected, &row->expected_medians);
+    gather_medians(points, row);
     visit->is_precise = points->own == 0 && linkmap_is_precise(linkmap, row);
 }
 

@@ -97,7 +97,6 @@ struct linkmap_low_links {
 struct linkmap_row {
     struct linkmap_links links;
     struct linkmap_times medians; /* of each point's links; last, of these medians; rank 0 */
-    struct linkmap_times expected_medians; /* as medians */
     bool is_judged;
     struct linkmap_verdicts verdicts;
     struct linkmap_low_links low;

@@ -13,12 +13,12 @@
 
 double *linkmap_times_of(const struct linkmap_times *times, int visit, int way)
 {
-    return times->ns + ((size_t)visit * LINKMAP_WAYS + (size_t)way) * (size_t)times->points;
+    return times->ns + (size_t)(visit * times->ways + way) * (size_t)times->points;
 }
 
 void linkmap_times_add_visit(struct linkmap_times *times)
 {
-    const size_t of_visit = (size_t)LINKMAP_WAYS * (size_t)times->points;
+    const size_t of_visit = (size_t)times->ways * (size_t)times->points;
     times->visits++;
     times->ns = bc_reallocate(times->ns, (size_t)times->visits * of_visit, sizeof *times->ns,
                               "no memory for the times of %d links", times->points);
@@ -162,11 +162,7 @@ int linkmap_partner(int point, int round, int points)
 void linkmap_begin_visit(struct linkmap_links *links)
 {
     const struct linkmap_points *const points = links->points;
-    links->times.points = points->count;
     linkmap_times_add_visit(&links->times);
-    links->expected.points = points->count;
-    if (points->places != NULL && links->one_way)
-        linkmap_times_add_visit(&links->expected);
     if (points->checks && links->wrong == NULL)
         links->wrong =
             bc_allocate((size_t)points->count, sizeof *links->wrong, "no memory for checks");
@@ -196,20 +192,17 @@ void linkmap_time_rounds(struct linkmap_links *links)
         own_place++;
     for (int round = 0; round < linkmap_rounds(points->count); round++) {
         const int place = linkmap_partner(own_place, round, points->count);
-        double times_ns[LINKMAP_WAYS];
+        double times_ns[LINKMAP_WAYS_EXPECTED];
         if (place < 0)
             continue;
         const int partner = order[place];
         linkmap_time_link(links, partner, points->own < partner, times_ns);
         if (points->checks)
             check_link(links, partner);
-        for (int way = 0; way < LINKMAP_WAYS; way++)
+        if (links->times.ways > LINKMAP_EXPECTED)
+            expect_link(links, partner, points->own < partner, times_ns + LINKMAP_EXPECTED);
+        for (int way = 0; way < links->times.ways; way++)
             linkmap_times_of(&links->times, visit, way)[partner] = times_ns[way];
-        if (links->expected.visits == 0)
-            continue;
-        expect_link(links, partner, points->own < partner, times_ns);
-        for (int way = 0; way < LINKMAP_WAYS; way++)
-            linkmap_times_of(&links->expected, visit, way)[partner] = times_ns[way];
     }
     free(order);
 }
@@ -230,16 +223,16 @@ static double fastest_ns(const struct linkmap_times *times, int way, int partner
 
 double linkmap_share(const struct linkmap_links *links, int partner)
 {
+    const struct linkmap_times *const times = &links->times;
     double share = NAN;
-    for (int way = 0; links->expected.visits > 0 && way < LINKMAP_WAYS; way++)
-        share = fmin(share, linkmap_times_median(&links->expected, way, partner) /
-                                fastest_ns(&links->times, way, partner));
+    for (int way = 0; way < LINKMAP_WAYS; way++)
+        share = fmin(share, linkmap_times_median(times, LINKMAP_EXPECTED + way, partner) /
+                                fastest_ns(times, way, partner));
     return share;
 }
 
 void linkmap_links_free(struct linkmap_links *links)
 {
     free(links->times.ns);
-    free(links->expected.ns);
     free(links->wrong);
 }

@@ -35,9 +35,15 @@ struct linkmap_points {
 /* The directions of a link, as each end sees it. Half of a round trip is attributed to each. */
 enum linkmap_way { LINKMAP_OUT, LINKMAP_IN, LINKMAP_WAYS };
 
-/* Times in ns, by visit, way and point. All zeros except `points` before the first visit. */
+/* The expected time of a way is LINKMAP_EXPECTED + way. */
+enum { LINKMAP_EXPECTED = LINKMAP_WAYS, LINKMAP_WAYS_EXPECTED = 2 * LINKMAP_WAYS };
+
+/* Times in ns, by visit, way and point. All zeros except `points` and `ways` before the first
+   visit. */
 struct linkmap_times {
-    int points, visits;
+    int points;
+    int ways; /* LINKMAP_WAYS, or LINKMAP_WAYS_EXPECTED if expected times are known */
+    int visits;
     double *ns;
 };
 
@@ -58,8 +64,7 @@ struct linkmap_links {
     bool one_way;    /* each way is timed separately, until an empty answer arrives; otherwise round
                         trips are timed */
     int repetitions; /* of a message, in a visit */
-    struct linkmap_times times;    /* of links to other points; NAN for this one */
-    struct linkmap_times expected; /* by the hardware's rates; without visits if none is known */
+    struct linkmap_times times; /* of links to other points; NAN for this one */
     int *wrong; /* by other point: checks that found wrong data at either end; NULL if data isn't
                    verified */
 };
@@ -104,7 +109,8 @@ void linkmap_time_link(const struct linkmap_links *links, int partner, bool lead
 double linkmap_time(const struct linkmap_links *links, int way, int partner);
 
 /* Returns the share of the expected rate that a link reaches on its slower way in its fastest
-   visit, which interruptions affect least. NAN if it isn't known. Local. */
+   visit, which interruptions affect least. NAN if it isn't known for this link; the times have
+   expected ones. Local. */
 double linkmap_share(const struct linkmap_links *links, int partner);
 
 void linkmap_links_free(struct linkmap_links *links);

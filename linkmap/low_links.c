@@ -40,7 +40,8 @@ void linkmap_find_low(struct linkmap_low_links *low, const struct linkmap_links 
 {
     const int points = links->points->count;
     struct linkmap_pair own[OF_POINT_MAX] = {{0}};
-    if (links->expected.visits < LINKMAP_VISITS_MIN || links->bytes < BYTES_MIN)
+    if (links->times.ways == LINKMAP_WAYS || links->times.visits < LINKMAP_VISITS_MIN ||
+        links->bytes < BYTES_MIN)
         return;
     const int64_t found = find_own(links, min_share, own);
     BC_MPI(MPI_Allreduce(&found, &low->all, 1, MPI_INT64_T, MPI_SUM, links->points->comm));

@@ -49,9 +49,10 @@ static struct bc_expected_result expect(const struct linkmap_times *times, int p
                                         const struct bc_summary ways[LINKMAP_WAYS], int bytes)
 {
     struct bc_expected_result least = {NAN, NAN};
-    for (int way = 0; times->visits > 0 && way < LINKMAP_WAYS; way++) {
-        const struct bc_expected_result of_way = bc_expected_result(
-            linkmap_times_median(times, way, point), ways[way].value, (size_t)bytes);
+    for (int way = 0; LINKMAP_EXPECTED + way < times->ways; way++) {
+        const double expected_ns = linkmap_times_median(times, LINKMAP_EXPECTED + way, point);
+        const struct bc_expected_result of_way =
+            bc_expected_result(expected_ns, ways[way].value, (size_t)bytes);
         if (!(of_way.share_pct >= least.share_pct))
             least = of_way;
     }
@@ -61,8 +62,7 @@ static struct bc_expected_result expect(const struct linkmap_times *times, int p
 /* Summarizes the times of `point` over visits, and dumps them. Rank 0. `rank` is the slowest. */
 static struct linkmap_result make_result(const struct linkmap *linkmap,
                                          const struct linkmap_row *row, const char *scope,
-                                         const struct linkmap_times *times,
-                                         const struct linkmap_times *expected, int point, int rank,
+                                         const struct linkmap_times *times, int point, int rank,
                                          bool has_wrong_data)
 {
     static const char *const names[LINKMAP_WAYS] = {"out", "in"};
@@ -91,7 +91,7 @@ static struct linkmap_result make_result(const struct linkmap *linkmap,
             result.time = ns;
         free(values);
     }
-    result.expected = expect(expected, point, ways, row->links.bytes);
+    result.expected = expect(times, point, ways, row->links.bytes);
     return result;
 }
 
@@ -252,9 +252,8 @@ static struct linkmap_result whole_result(const struct linkmap *linkmap, struct 
         run->settings.samples > 0 || run->visits == 1 || linkmap_is_precise(linkmap, row);
     row->status = ok ? BC_OK : BC_BUDGET;
     const bool wrong = warn_of_wrong(linkmap, row);
-    struct linkmap_result result =
-        make_result(linkmap, row, "whole", &row->medians, &row->expected_medians, points,
-                    linkmap->hosts[slowest].rank, wrong);
+    struct linkmap_result result = make_result(linkmap, row, "whole", &row->medians, points,
+                                               linkmap->hosts[slowest].rank, wrong);
     warn_of_low(linkmap, row);
     if (row->is_judged) {
         result.verdict = whole_verdict(row);
@@ -269,9 +268,9 @@ static struct linkmap_result whole_result(const struct linkmap *linkmap, struct 
 static void write_point(struct linkmap *linkmap, const struct linkmap_row *row, int point)
 {
     struct linkmap_host *const host = &linkmap->hosts[point];
-    struct linkmap_result result = make_result(
-        linkmap, row, linkmap->per_rank ? "rank" : "node", &row->medians, &row->expected_medians,
-        point, host->rank, row->wrong != NULL && row->wrong[point].links > 0);
+    struct linkmap_result result =
+        make_result(linkmap, row, linkmap->per_rank ? "rank" : "node", &row->medians, point,
+                    host->rank, row->wrong != NULL && row->wrong[point].links > 0);
     result.a = host->label;
     if (row->is_judged) {
         const enum linkmap_fault fault =
@@ -315,33 +314,24 @@ static const struct linkmap_links *fetch_links(const struct linkmap *linkmap,
     const struct linkmap_points *const points = &linkmap->points;
     const struct linkmap_links *const own = &row->links;
     struct linkmap_links *const fetched = &row->fetched;
-    const int from = row->pair.from, count = own->times.visits * LINKMAP_WAYS * points->count;
+    const int from = row->pair.from, count = own->times.visits * own->times.ways * points->count;
     const int checks = own->wrong != NULL ? points->count : 0;
-    const int expected = own->expected.visits > 0 ? count : 0;
     if (from == 0 || (points->own != 0 && points->own != from))
         return own;
     if (points->own == from) {
         BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, 0, LINKMAP_TAG_ROW, points->comm, MPI_STATUS_IGNORE));
         BC_MPI(MPI_Send(own->times.ns, count, MPI_DOUBLE, 0, LINKMAP_TAG_ROW, points->comm));
-        if (expected > 0)
-            BC_MPI(
-                MPI_Send(own->expected.ns, expected, MPI_DOUBLE, 0, LINKMAP_TAG_ROW, points->comm));
         BC_MPI(MPI_Send(own->wrong, checks, MPI_INT, 0, LINKMAP_TAG_ROW, points->comm));
         return own;
     }
     if (fetched->times.ns == NULL) {
         fetched->times = own->times;
         fetched->times.ns = bc_allocate((size_t)count, sizeof(double), "no memory for links");
-        fetched->expected = own->expected;
-        fetched->expected.ns = bc_allocate((size_t)expected, sizeof(double), "no memory for links");
         fetched->wrong = bc_allocate((size_t)checks, sizeof(int), "no memory for links");
     }
     BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, from, LINKMAP_TAG_ROW, points->comm));
     BC_MPI(MPI_Recv(fetched->times.ns, count, MPI_DOUBLE, from, LINKMAP_TAG_ROW, points->comm,
                     MPI_STATUS_IGNORE));
-    if (expected > 0)
-        BC_MPI(MPI_Recv(fetched->expected.ns, expected, MPI_DOUBLE, from, LINKMAP_TAG_ROW,
-                        points->comm, MPI_STATUS_IGNORE));
     BC_MPI(MPI_Recv(fetched->wrong, checks, MPI_INT, from, LINKMAP_TAG_ROW, points->comm,
                     MPI_STATUS_IGNORE));
     return fetched;
@@ -353,7 +343,7 @@ static void write_pair(const struct linkmap *linkmap, const struct linkmap_row *
 {
     const struct linkmap_host *const from = &linkmap->hosts[row->pair.from];
     struct linkmap_result result =
-        make_result(linkmap, row, "pair", &links->times, &links->expected, row->pair.to, from->rank,
+        make_result(linkmap, row, "pair", &links->times, row->pair.to, from->rank,
                     row->links.wrong != NULL && links->wrong[row->pair.to] > 0);
     result.a = from->label;
     result.b = linkmap->hosts[row->pair.to].label;
@@ -385,7 +375,6 @@ static void free_row(struct linkmap_row *row)
     linkmap_links_free(&row->fetched);
     linkmap_verdicts_free(&row->verdicts);
     free(row->medians.ns);
-    free(row->expected_medians.ns);
     free(row->low.pairs);
     free(row->wrong);
 }
