@@ -9,8 +9,8 @@
  * exchange messages in the rounds of a tournament (links.h), so that each point has one partner at
  * a time. After the visits, links that look slow are timed alone (verdicts.c).
  *
- * Expected rate: from 4 KiB on, memcpy between the two ranks after their messages, or the rate of
- * the nodes' network ports (common/expected/expected.h).
+ * Expected rate: from 4 KiB on, memcpy between the two ranks after the visit's messages, or the
+ * rate of the nodes' network ports (common/expected/expected.h).
  *
  * How often: six visits per size, up to twelve if the row isn't precise and time is left.
  *

@@ -187,22 +187,27 @@ void linkmap_time_rounds(struct linkmap_links *links)
     const struct linkmap_points *const points = links->points;
     const int visit = links->times.visits - 1;
     int *const order = order_of_visit(visit, points->count);
+    const int rounds = linkmap_rounds(points->count);
     int own_place = 0;
     while (order[own_place] != points->own)
         own_place++;
-    for (int round = 0; round < linkmap_rounds(points->count); round++) {
-        const int place = linkmap_partner(own_place, round, points->count);
-        double times_ns[LINKMAP_WAYS_EXPECTED];
+    /* All messages come first, since a pair's copies would delay the messages of others. */
+    for (int i = 0; i < rounds * links->times.ways / LINKMAP_WAYS; i++) {
+        const int place = linkmap_partner(own_place, i % rounds, points->count);
+        const bool copies = i >= rounds;
+        double times_ns[LINKMAP_WAYS];
         if (place < 0)
             continue;
         const int partner = order[place];
-        linkmap_time_link(links, partner, points->own < partner, times_ns);
-        if (points->checks)
+        if (copies)
+            expect_link(links, partner, points->own < partner, times_ns);
+        else
+            linkmap_time_link(links, partner, points->own < partner, times_ns);
+        if (!copies && points->checks)
             check_link(links, partner);
-        if (links->times.ways > LINKMAP_EXPECTED)
-            expect_link(links, partner, points->own < partner, times_ns + LINKMAP_EXPECTED);
-        for (int way = 0; way < links->times.ways; way++)
-            linkmap_times_of(&links->times, visit, way)[partner] = times_ns[way];
+        for (int way = 0; way < LINKMAP_WAYS; way++)
+            linkmap_times_of(&links->times, visit, (copies ? LINKMAP_EXPECTED : 0) + way)[partner] =
+                times_ns[way];
     }
     free(order);
 }

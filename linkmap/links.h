@@ -97,7 +97,7 @@ void linkmap_begin_visit(struct linkmap_links *links);
 
 /* Times the links of all rounds of the visit's tournament, and checks their data. A link's time is
    the median of the repetitions, or their mean. Each visit pairs points in a different order, so
-   that each time different links are busy together. */
+   that each time different links are busy together. A second tournament finds expected times. */
 void linkmap_time_rounds(struct linkmap_links *links);
 
 /* Times both ways of the link to the partner, in ns, while no other link is busy. Only these two
