@@ -54,15 +54,15 @@ static void open_blocks(struct bc_expected *expected, const struct bc_run *run, 
     const size_t pages = (bytes + PAGE_BYTES - 1) / PAGE_BYTES;
     int fails =
         MPI_Win_allocate_shared((MPI_Aint)(pages * PAGE_BYTES), 1, MPI_INFO_NULL, expected->comm,
-                                (void *)&expected->own, &expected->window) != MPI_SUCCESS;
+                                (void *)&expected->block, &expected->window) != MPI_SUCCESS;
     bc_harness_allreduce(MPI_IN_PLACE, &fails, 1, MPI_INT, MPI_MAX, expected->comm);
     if (fails) {
         expected->window = MPI_WIN_NULL;
         return;
     }
     BC_MPI(MPI_Win_lock_all(MPI_MODE_NOCHECK, expected->window));
-    memset(expected->own, 0, bytes);
-    expected->copied = bc_allocate_pages(bytes, "no memory for copies");
+    memset(expected->block, 0, bytes);
+    expected->copy = bc_allocate_pages(bytes, "no memory for copies");
 }
 
 void bc_expected_open(struct bc_expected *expected, const struct bc_run *run, double link_gbits,
@@ -84,7 +84,7 @@ void bc_expected_close(struct bc_expected *expected)
         return;
     BC_MPI(MPI_Win_unlock_all(expected->window));
     BC_MPI(MPI_Win_free(&expected->window));
-    free(expected->copied);
+    free(expected->copy);
 }
 
 /* ---- copies ---------------------------------------------------------------------------------- */
@@ -93,7 +93,7 @@ void bc_expected_close(struct bc_expected *expected)
 static void write_blocks(const struct bc_expected *expected, int partner, size_t bytes)
 {
     for (int i = 0; i <= COPIES; i++) {
-        memset(expected->own, i + 1, bytes);
+        memset(expected->block, i + 1, bytes);
         BC_MPI(MPI_Win_sync(expected->window));
         BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, partner, TAG, expected->comm));
         BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, partner, TAG, expected->comm, MPI_STATUS_IGNORE));
@@ -106,12 +106,12 @@ static double copy_blocks(const struct bc_expected *expected, int partner, size_
     double min_ns = INFINITY;
     MPI_Aint size;
     int unit;
-    const char *block;
-    BC_MPI(MPI_Win_shared_query(expected->window, partner, &size, &unit, (void *)&block));
+    const char *theirs;
+    BC_MPI(MPI_Win_shared_query(expected->window, partner, &size, &unit, (void *)&theirs));
     for (int i = 0; i <= COPIES; i++) {
         BC_MPI(MPI_Recv(NULL, 0, MPI_BYTE, partner, TAG, expected->comm, MPI_STATUS_IGNORE));
         BC_MPI(MPI_Win_sync(expected->window));
-        const double ns = (double)bc_time_copy(expected->copied, block, bytes) - expected->clock_ns;
+        const double ns = (double)bc_time_copy(expected->copy, theirs, bytes) - expected->clock_ns;
         if (i > 0)
             min_ns = fmin(min_ns, ns);
         BC_MPI(MPI_Send(NULL, 0, MPI_BYTE, partner, TAG, expected->comm));

@@ -34,8 +34,8 @@ struct bc_expected {
     double link_mbs; /* of this node, in MB/s (2^20 bytes); 0: not known */
     MPI_Comm comm;   /* the ranks of this node, in which copies name their partner */
     MPI_Win window;  /* blocks of these ranks; MPI_WIN_NULL: no copies */
-    char *own;       /* this rank's block */
-    char *copied;    /* destination of this rank's copies */
+    char *block;     /* this rank's, in the window */
+    char *copy;      /* destination of this rank's copies */
     double clock_ns; /* cost of one clock reading */
 };
 
@@ -48,9 +48,11 @@ void bc_expected_open(struct bc_expected *expected, const struct bc_run *run, do
 /* Does nothing if all is zero. Collective over the node's ranks. */
 void bc_expected_close(struct bc_expected *expected);
 
-/* Sets the times of a copy from this rank to the partner and back, in ns: the shortest of a few,
-   after one to warm up. NAN if there are no copies. Both ranks call it, and one of them leads. */
+/* A copy by the partner of this rank's block, and by this rank of the partner's. */
 enum { BC_COPY_OUT, BC_COPY_IN, BC_COPY_WAYS };
+
+/* Sets the times of both copies in ns: the shortest of a few, after one to warm up. NAN if there is
+   no window. Both ranks call it, and one of them leads. */
 void bc_expected_copy_ns(const struct bc_expected *expected, int partner, size_t bytes, bool leads,
                          double copy_ns[BC_COPY_WAYS]);
 
