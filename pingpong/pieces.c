@@ -72,7 +72,7 @@ void pieces_move(const struct pieces_points *points, struct pieces *pieces, int 
                  int *last)
 {
     const int start = pieces->starts[p - 1], end = pieces->starts[p + 1];
-    double sums[PIECES_POINTS_MAX], least = INFINITY;
+    double sums[PIECES_POINTS_MAX] = {0}, least = INFINITY;
     for (int i = start + POINTS_MIN; i <= end - POINTS_MIN; i++) {
         sums[i] = deviations_of(points, start, i) + deviations_of(points, i, end);
         if (sums[i] < least) {

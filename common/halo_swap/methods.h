@@ -93,8 +93,8 @@ extern const struct halo_method halo_method_packed, halo_method_shared;
 /* on_device.c: halo_method_packed with kernels that copy the faces; without `start` */
 extern const struct halo_method halo_method_packed_on_device, halo_method_staged;
 
-/* For these files: an exchange by `start` and `finish`, and a buffer of zeros of the exchange's kind
-   for `count` values. */
+/* For these files: an exchange by `start` and `finish`, and a buffer of zeros of the exchange's
+   kind for `count` values. */
 void halo_swap_in_parts(const struct halo_exchange *exchange);
 double *halo_allocate_values(const struct halo_exchange *exchange, int64_t count);
 void halo_free_values(const struct halo_exchange *exchange, double *values);
