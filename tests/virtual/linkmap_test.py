@@ -99,6 +99,12 @@ class Linkmap(virtual.Test):
         self.assertEqual({row["verdict"] for row in rows if row["scope"] == "whole"},
                          {"two groups"})
 
+    def test_same_addresses(self):
+        """All points' buffers begin on pages, so addresses don't tell links apart."""
+        usual, apart = (self.run_job(MODEL_APART_SHARE=share) for share in (0, 1))
+        self.assertEqual([row["out_mbs"] for row in apart if row["nbytes"] == LARGE],
+                         [row["out_mbs"] for row in usual if row["nbytes"] == LARGE])
+
     def test_expected_rate(self):
         """Within a node that of memcpy, between nodes that of the slower port; unknown for small messages, and where
         a port's rate is."""
