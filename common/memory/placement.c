@@ -37,15 +37,17 @@ static uint64_t draw(void)
 static bool has_huge_pages(const void *address)
 {
     FILE *const maps = fopen("/proc/self/smaps", "r");
-    char line[512];
-    unsigned long first, end;
+    char line[512], *rest;
     long kib = 1;
     bool is_around = false;
-    while (maps != NULL && fgets(line, sizeof line, maps) != NULL)
-        if (sscanf(line, "%lx-%lx ", &first, &end) == 2)
-            is_around = (uintptr_t)address >= first && (uintptr_t)address < end;
-        else if (is_around && sscanf(line, "AnonHugePages: %ld kB", &kib) == 1)
-            break;
+    while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+        const uintptr_t first = strtoul(line, &rest, 16);
+        if (*rest == '-') /* FIRST-END of the following lines */
+            is_around =
+                (uintptr_t)address >= first && (uintptr_t)address < strtoul(rest + 1, NULL, 16);
+        else if (is_around && strncmp(line, "AnonHugePages:", 14) == 0)
+            kib = strtol(line + 14, NULL, 10);
+    }
     if (maps != NULL)
         (void)fclose(maps);
     return kib > 0;
