@@ -285,7 +285,7 @@ class DeviceRates(Base):
         on_device = reach_us(self.SIZE)
         for check in ((), ("--check",)):
             self.check("device", 2, on_device, on_device, "--buffers=new", *check, register_us=self.REGISTER_US)
-        for row in self.rows("--buffers=new", "--check"):
+        for row in self.rows("--buffers=new", "--check", "--align=page"):  # no message crosses a page boundary
             truth_us = self.iteration_us(row["pattern"], register_us=self.REGISTER_US)
             self.near(row["iter_us"], truth_us, 0.005 * truth_us, row["pattern"] + " in host memory")
             self.assertEqual((row["buffers"], row["status"]), ("new", "ok"))
@@ -566,13 +566,14 @@ class DeviceCollective(Base):
 
     def test_new_buffers(self):
         """Memory that the library sees for the first time takes it longer. Staged, only pinned memory is seen, and that
-        stays."""
+        stays. Blocks that cross a page boundary would take it longer again."""
         self.use("cuda")
-        for memory, reach in (("device", self.reach), ("host", self.none)):
+        for memory, reach, options in (("device", self.reach, ()), ("host", self.none, ("--align=page",))):
             def first_use(blocks, size, reach=reach):
                 return reach(blocks, size) + (self.REGISTER_US if blocks else 0)
 
-            for row in self.rows("--memory=" + memory, "--buffers=new", "--check", MODEL_REGISTER_US=self.REGISTER_US):
+            for row in self.rows("--memory=" + memory, "--buffers=new", "--check", *options,
+                                 MODEL_REGISTER_US=self.REGISTER_US):
                 if memory == "device":
                     self.compare(row, "linear", (first_use, first_use), (self.copy, self.copy), "new")
                 truth_us = max(self.truth(row, "linear", first_use, first_use))
