@@ -606,6 +606,15 @@ exec "$@" """))
         assert first.startswith("# 3 launches: ") and ", 2 of them measured before: about " in first, first
         assert step.startswith("3\thalo\t")
 
+    def test_other_variables(self):
+        """A resumed suite warns if its launches get other variables than the first ones."""
+        self.suite.environment.update(UCX_A="1", UCX_B="1", UCX_TOKEN="1")
+        self.suite.run("--benchmarks=halo", "--runs=1")
+        assert "Warning" not in self.suite.run("--benchmarks=halo", "--runs=2").stderr
+        self.suite.environment.update(UCX_A="2", UCX_C="1", UCX_TOKEN="2")
+        done = self.suite.run("--benchmarks=halo", "--runs=3")
+        assert "Warning: not as in the first launches: UCX_A and UCX_C: use the values in " in done.stderr, done.stderr
+
     def test_complete(self):
         """Only a suite with all of its launches is marked so."""
         for options, is_complete in ((["--runs=1"], True), (["--runs=2", "--budget=1"], False)):

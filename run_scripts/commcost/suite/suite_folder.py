@@ -25,7 +25,7 @@ from commcost.result.result_reader import End, Result, ResultError
 from commcost.suite import launch_processes, launchers
 from commcost.suite.suite_plan import variables_of
 from commcost.system import is_half_written, lines_of, naming, now, quoted, remove, replace_file, command_output
-from commcost.words import counted
+from commcost.words import counted, listed
 
 # Variables that tune an MPI library or a benchmark, and those of launchers and schedulers.
 TUNING = ("^(UCX|FI|MPIR_CVAR|OMPI_MCA|MPICH|PSM2|PSM3|I_MPI|MV2|PMIX_MCA|HYDRA|OPAL|UCC|HCOLL|OPENHPCA|OVERLAP|OMP)_")
@@ -167,6 +167,7 @@ class Folder:
             self._expect("measured with other programs", self.read("versions").splitlines(), versions.splitlines())
             if len(plan.lines) != len(there):
                 self.replace("plan.tsv", text)
+            self._warn_of_variables()
             # A full disk may have truncated the last record.
             records = self.read("launches.tsv")
             if not records.endswith("\n"):
@@ -182,6 +183,14 @@ class Folder:
                 ("numactl.txt", command_output("numactl", "-H")), ("plan.tsv", text)):
             if content or not name.endswith((".txt", ".xml")):  # the output of a missing command
                 self.replace(name, content)
+
+    def _warn_of_variables(self):
+        """Warns of tuning variables that have other values than when the suite began."""
+        lines = [set(text.splitlines()) for text in (self.read("environment"), environment_text(TUNING))]
+        names = sorted({re.sub("export |=.*", "", line) for line in lines[0] ^ lines[1] if line.startswith("export ")})
+        if names:
+            say(f"Warning: not as in the first launches: {listed(names, 4)}: use the values in "
+                f"{self.suite_file('environment')}")
 
     def _expect(self, what, there, lines):
         if there == lines:
