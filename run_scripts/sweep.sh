@@ -8,10 +8,10 @@
 #
 #   --ranks=LIST         numbers of ranks (default: 2), in column job_ranks
 #   --env=NAME=VALUES    values of a variable, without blanks and commas, in a column of its name; may be repeated
-#   --sizes=LIST         option of the program, which measures all sizes in one launch
+#   --sizes=LIST         sizes, passed to the program: one launch measures all of them
 #   --output=FILE        file of the table (default: stdout)
 #
-# Further options are the program's. Exit status 1: a launch failed, and its rows may be missing.
+# Options behind PROGRAM are the program's. Exit status 1: a launch failed, and its rows may be missing.
 #
 # Environment:
 #   LAUNCH   words that start the ranks, such as 'srun -n {ranks}' (default: srun under Slurm, else the build's mpirun)
@@ -43,13 +43,20 @@ while :; do
     shift
 done
 case ${1:-} in
--*) misused "$1: no such option before the program: use --ranks, --env, --sizes or --output" ;;
+--env=*) misused "$1: no variable with values: use --env=NAME=VALUE,VALUE" ;;
+-*) misused "$1: no option of sweep.sh: put the program's options behind the program" ;;
 '') misused "which program? use sweep.sh --ranks=2,4 build/halo/halo" ;;
 esac
 program=$1
 shift
+for option; do
+    case $option in --format=* | --output=*)
+        misused "$option behind the program: leave it out, or use --output=FILE before the program"
+        ;;
+    esac
+done
 [ -x "$program" ] || misused "no program $program: build it, or use its path"
-case ,$ranks, in *,0* | *[!0-9,]* | *,,*) misused "--ranks: '$ranks' are no numbers of ranks" ;; esac
+case ,$ranks, in *,0* | *[!0-9,]* | *,,*) misused "--ranks: '$ranks' is no list of numbers: use --ranks=2,4" ;; esac
 if [ -n "${output:-}" ]; then
     (: >"$output") 2>/dev/null || misused "--output: $output can't be written"
     exec >"$output"

@@ -43,7 +43,9 @@ class Sweep(Case):
 
     @each("options, reason", [(["--ranks=0", "/bin/sh"], "--ranks"), (["--ranks=2,x", "/bin/sh"], "--ranks"),
                               ([], "which program"), (["--rank=2", "sh"], "--rank=2"), (["no/program"], "no/program"),
-                              (["--output=/no/folder/t", "/bin/sh"], "--output")])
+                              (["--output=/no/folder/t", "/bin/sh"], "--output"),
+                              (["--env=X", "/bin/sh"], "--env=NAME=VALUE"),
+                              (["/bin/sh", "--format=table"], "leave it out")])
     def test_misused(self, options, reason):
         done = self.sweep(*options)
         assert (done.returncode, done.stdout) == (2, "") and reason in done.stderr.splitlines()[-1], done.stderr
