@@ -85,7 +85,8 @@ class Why(SuiteCase):
                                   UCX_OTHER="1")
         assert re.fullmatch("pingpong, ndata 8, latency_us: 2.0 × slower because of UCX_TLS=tcp \\((99|100|101) % of the change\\)\n",
                             output), output
-        first, *lines = errors.splitlines()[5:]
+        first, row, *lines = errors.splitlines()[5:]
+        assert row == "Row to explain: pingpong, ndata 8, latency_us: 2.0 × slower"
         assert re.fullmatch("2 settings of pingpong, at most 10 min: .*results", first), errors
         assert [line[:-1] for line in lines[:2]] == ["Launch 1: base: 10", "Launch 2: new: 20"]
         assert any(re.match("Launch 1?[0-9]: base with UCX_TLS=tcp: 20[01]", line) for line in lines)

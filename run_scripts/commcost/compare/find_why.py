@@ -109,6 +109,7 @@ class Why:
             lambda chosen, run: self.launches.measure(change, chosen, run), len(self.settings),
             why_launches.recorded(change), math.log if is_ratio else float, self._search.rounds if self._search else 0)
         name = f"{row_text(change, self._varying)}: {change_text(change)}"
+        say(f"Row to explain: {name}")
         share = search.reproduce()
         if share is None:
             self.lines.append(f"{name}. Launches fail: {self.launches.failure}")
