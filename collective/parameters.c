@@ -109,5 +109,8 @@ bool collective_fit(void *state, struct bc_run *run, struct bc_error *error)
     if (!any)
         return bc_error_set(error, "--operations=%.80s: no %s: %s: use another operation",
                             p->operations.text, name, lacks);
+    if (p->guidelines && !any_sized)
+        return bc_error_set(
+            error, "--guidelines: no other calls do the work of %s: use another operation", name);
     return !any_sized || fit_sizes(p, run, error);
 }
