@@ -10,4 +10,4 @@
     "note", "at most %lld blocks for many puts and gets%s: set --max-blocks"
 
 #define PINGPONG_NOTE_LEFT_OUT                                                                     \
-    "note", "no %s: it needs an even number of at least 4 processes, got %d"
+    "note", "no arrangement %s: it needs an even number of ranks, at least 4, got %d"

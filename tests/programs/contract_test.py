@@ -39,7 +39,7 @@ PROGRAMS = {
                             ([], "note: the caches are not flushed")),
     "pingpong/pingpong": (["--patterns=MPI Send", "--max-ndata=1", "--samples=2"],
                           ["--patterns=put,,get", "--arrangements=double", "--coarray-sync=none", "--max-ndata=3",
-                           "--max-stride=3", "--max-blocks=3", "--start=window"], ([], "note: no crossing: ")),
+                           "--max-stride=3", "--max-blocks=3", "--start=window"], ([], "note: no arrangement crossing: ")),
     "syncbench/syncbench": (["--types=MPI barrier", "--samples=2"],
                             ["--types=lock,,fence", "--delay=1e3", "--inner=0", "--outer=x", "--max-neighbours=1",
                              "--seed=-1", "--start=window,barrier"],

@@ -115,7 +115,7 @@ class Rows(Case):
         done = self.start(PROGRAM, *options, ranks=3)
         assert distinct(read_tsv(done.stdout), "arrangement") == [("single",)]
         for name in ("multiple", "crossing"):
-            assert f"# note: no {name}: it needs an even number" in done.stdout
+            assert f"# note: no arrangement {name}: it needs an even number" in done.stdout
 
     def test_blocks(self):
         rows = self.rows_of(PROGRAM, "--patterns=many put,strided many get,put", "--coarray-sync=images",
