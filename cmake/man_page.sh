@@ -14,4 +14,4 @@ name=$("$program" --help | awk 'BEGIN { RS = "" } !/^[Uu]sage:/ { print; exit }'
     "--include=$included" --output="$page" "$program"
 old=$(basename "$program")
 new=$(basename "$page" .1)
-sed -i "s/^$old \\\\- /$new \\\\- /" "$page"
+sed -i -e "s/^$old \\\\- /$new \\\\- /" -e '/^default: /i .br' -e '/^environment: /i .br' -e '/^FOLDER\//i .br' "$page"
