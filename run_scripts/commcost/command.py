@@ -91,8 +91,8 @@ class Parser(argparse.ArgumentParser):
         """Returns the options, with `least` to `most` results as `paths`."""
         options = self.parse_with_paths(words, "folders or files", name)
         if not least <= len(options.paths) <= most:
-            what = counted(len(options.paths), "result") if options.paths else "which results?"
-            raise UsageError(f"{what}: use {self._usage}".replace("?:", "?"))
+            what = f"got {counted(len(options.paths), 'result')}:" if options.paths else "which results?"
+            raise UsageError(f"{what} use {self._usage}")
         return options
 
     def parse_with_base(self, words):

@@ -108,8 +108,10 @@ def wait_parts(run, places):
         Column("", "note"): [wait.note for wait in waits]}, "facts")] if waits else []
     moved = places.moved_s()
     if moved is not None and (waits or places.by_line):
-        parts.append(Text(f"Less work on the late ranks saves at most {short(moved[0])} s of the run. It doesn't save the "
-                          f"other {short(moved[1])} s of waiting: ranks then wait in other calls.", small=True))
+        saves = (f"saves at most {short(moved[0])} s of the run. It doesn't save the other" if moved[0] else
+                 "doesn't save the")
+        parts.append(Text(f"Less work on the late ranks {saves} {short(moved[1])} s of waiting: ranks then wait in other "
+                          "calls.", small=True))
     return parts
 
 
