@@ -81,7 +81,9 @@ def result_files(folder):
 
 
 def files_below(folder):
-    return [file for path in _entries(folder) if os.path.isdir(path) for file in result_files(path)]
+    """Returns the result files in the folders of a folder, except in a suite's record."""
+    return [file for path in _entries(folder) if os.path.isdir(path) and os.path.basename(path) != "suite"
+            for file in result_files(path)]
 
 
 def launch_files(folder):
