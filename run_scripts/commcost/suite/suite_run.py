@@ -256,8 +256,9 @@ exec sh {run_suite} \\
         if self.leave is None:
             self.folder.replace("complete", now() + "\n")
             say(f"Done in {duration_text(self.elapsed_s)}: {have}: {self.folder.path}")
-            say(f"To read it: {shell_command(script('report_text.sh'), '--short', self.folder.path)}")
-            say(f"To make a page: {shell_command(script('report.sh'), self.folder.path)}")
+            if by_result["done"] or by_result["wrong"]:
+                say(f"To read it: {shell_command(script('report_text.sh'), '--short', self.folder.path)}")
+                say(f"To make a page: {shell_command(script('report.sh'), self.folder.path)}")
             if by_result["failed"]:
                 say(f"To repeat failed launches: {again}")
         elif self.leave == BUDGET:
