@@ -176,7 +176,7 @@ def percent(low, high):
         except ValueError:
             value = math.nan
         if not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"'{text}': use a number from {low:g} to {high:g}")
+            raise argparse.ArgumentTypeError(f"'{text}': use a number from {low:.9g} to {high:.9g}")
         return value
     return parse
 
