@@ -617,6 +617,7 @@ class DeviceCollective(Base):
                  "lies in one buffer: use one kind"),
                 (("--memory=device", "--operations=barrier"), "no barrier: it has no buffers: use another operation"),
                 (("--buffers=new", "--operations=barrier"), "--operations=barrier: no barrier: it has no buffers"),
+                (("--guidelines", "--operations=barrier"), "no other calls do the work of barrier: use another operation"),
                 (("--buffers=old",), "--buffers"),
                 (("--memory=device", "--device=2"), "there is no device 2: use 0 to 1"),
                 (("--memory=device", "--operations=bcast", "--sizes=2M"), "MiB on the GPU, and 4.8 are free: use "
