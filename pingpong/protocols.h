@@ -111,8 +111,7 @@ struct protocols_answer {
     struct pieces_points points; /* times and errors over all visits */
     struct pieces pieces;
     struct protocols_piece of[PIECES_MAX];
-    bool
-        is_unclear; /* there may be further switches: a change is large enough, but may be chance */
+    bool is_unclear; /* there may be further switches: a large change may be chance */
 };
 
 /* Sets the answer from all visits so far. Returns true if all switches are clear and located. */
