@@ -862,7 +862,7 @@ echo "# end: 1 row, exit 0"
         """Of the essentials, with their options; then the scorecard, where the page and the table are, and how to start
         one program, in any folder."""
         done = self.quickstart("--output=results")
-        assert "12 launches: 2 programs, each launched 6 times" in done.stderr
+        assert "18 launches: 3 programs, each launched 6 times" in done.stderr
         assert len(self.suite_lines("options", "--essentials")) == 1
         *_, page, program = done.stdout.splitlines()
         assert page == "Page: results/report.html    Table: results/summary.tsv"
@@ -891,11 +891,11 @@ echo "# end: 1 row, exit 0"
         self.quickstart("--output=results")
         for option in ("--output=results", "--resume=results"):
             os.remove(self.top / "results/runs/3/collective.tsv")
-            assert "[ 5/12] run 3 of 6" in self.quickstart(option).stderr
+            assert "[ 7/18] run 3 of 6" in self.quickstart(option).stderr
         os.remove(self.top / "results/runs/4/collective.tsv")
         done = call(["sh", self.top / "run_scripts/run_suite.sh", "--resume=results"], cwd=self.top,
                     env=self.suite.environment)
-        assert (done.returncode, "[ 7/12] run 4 of 6" in done.stderr) == (0, True), done.stderr
+        assert (done.returncode, "[10/18] run 4 of 6" in done.stderr) == (0, True), done.stderr
 
     @each("name, status", [("TERM", 1), ("INT", 1), ("USR1", 3)])
     def test_interrupted(self, name, status):

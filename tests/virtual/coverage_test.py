@@ -209,17 +209,15 @@ CASES = {
 
 # ---- the trial ------------------------------------------------------------------------------------
 
-def rounds_of(case, condition):
-    """Of TOGETHER launches each: some 30, 100 and 500 launches of all cases; in `full` 100 of each set."""
-    cases = sum(condition in other.conditions for other in CASES.values())
-    return virtual.by_tier(plain=2, run=3, all=math.ceil(500 / cases / TOGETHER),
-                           full=math.ceil(100 * len(case.sets) / TOGETHER))
+def rounds_of(case):
+    """Of TOGETHER launches each: two of each case, nine in `run`, and in `full` 100 of each set."""
+    return virtual.by_tier(plain=2, run=3, full=math.ceil(100 * len(case.sets) / TOGETHER))
 
 
 def trial(condition):
     """The launches of a condition."""
     for name, case in CASES.items():
-        for number in range(rounds_of(case, condition) if condition in case.conditions else 0):
+        for number in range(rounds_of(case) if condition in case.conditions else 0):
             # Few rows would see both speeds in a shorter time.
             seconds = "--max-time={}".format(case.seconds * (2.5 if condition == "jumps" else 1))
             chosen = number % len(case.sets)
