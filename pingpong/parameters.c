@@ -235,11 +235,10 @@ static bool fit_protocols(const struct pingpong_parameters *p, const struct bc_r
                                 others[i]);
     return (p->limits.max_ndata >= PROTOCOLS_RANGE_MIN * p->limits.min_ndata &&
             p->limits.max_ndata <= PROTOCOLS_NDATA_MAX) ||
-           bc_error_set(error,
-                        "--max-ndata: %lld is not possible with --protocols: use %lld to %lld",
-                        (long long)p->limits.max_ndata,
-                        (long long)(PROTOCOLS_RANGE_MIN * p->limits.min_ndata),
-                        (long long)PROTOCOLS_NDATA_MAX);
+           bc_error_set(
+               error, "--max-ndata: %lld is not possible with --protocols: use %lld to %lld",
+               (long long)p->limits.max_ndata, PROTOCOLS_RANGE_MIN * (long long)p->limits.min_ndata,
+               (long long)PROTOCOLS_NDATA_MAX);
 }
 
 bool pingpong_parameters_fit(void *state, struct bc_run *run, struct bc_error *error)

@@ -46,12 +46,16 @@ static bool has_blocking_duration(enum plan_kind kind)
 static double switches_ns(int64_t bytes)
 {
     const char *text = getenv("MODEL_SWITCHES");
-    double ns = 0.0, limit, us, byte_ns;
-    int length;
-    while (text != NULL && sscanf(text, "%lf:%lf:%lf%n", &limit, &us, &byte_ns, &length) == 3) {
-        if ((double)bytes > limit)
-            ns += 1e3 * us + byte_ns * ((double)bytes - limit);
-        text += length + (text[length] == ',');
+    double ns = 0.0;
+    while (text != NULL && *text != '\0') {
+        double values[3]; /* limit in bytes, us, ns per byte */
+        for (int i = 0; i < 3; i++) {
+            char *end;
+            values[i] = strtod(text, &end);
+            text = end + (*end == ':' || *end == ',');
+        }
+        if ((double)bytes > values[0])
+            ns += 1e3 * values[1] + values[2] * ((double)bytes - values[0]);
     }
     return ns;
 }

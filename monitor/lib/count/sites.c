@@ -24,7 +24,7 @@ static struct site {
     int callers;
     struct module_address address[MPIX_MONITOR_CALLERS_MAX]; /* the innermost first */
 } sites[SITES_MAX] = {[ANY_THREAD_SITE] = {.kind = OPERATION_OTHER_MPI}};
-static int used = SITES_FIRST;
+static int used = SITES_FIRST; /* atomic: reports read it without the lock */
 
 /* Numbers of sites by kind and addresses. */
 static struct number {
@@ -38,9 +38,9 @@ static struct module {
     char path[SITE_TEXT];
     char name[NAME_SIZE];
 } modules[MODULES_MAX];
-static int modules_used;
+static int modules_used; /* atomic, as `used` */
 
-static int callers_asked = 1;
+static int callers_asked = 1;     /* atomic */
 static bool modules_have_changed; /* atomic: since the numbers were found */
 static bool numbers_were_cleared;
 
@@ -71,7 +71,7 @@ static int module_of(const char *path)
         strcpy(modules[module].path, path);
         (void)snprintf(modules[module].name, sizeof modules[module].name, "%.63s",
                        slash != NULL ? slash + 1 : path);
-        modules_used++;
+        __atomic_store_n(&modules_used, modules_used + 1, __ATOMIC_RELEASE);
     }
     return module;
 }
@@ -115,7 +115,7 @@ static _Unwind_Reason_Code step(struct _Unwind_Context *context, void *data)
    pointers. */
 static void find_callers(void)
 {
-    struct walk walk = {.wanted = callers_asked};
+    struct walk walk = {.wanted = __atomic_load_n(&callers_asked, __ATOMIC_RELAXED)};
     if (walk.wanted > 1)
         (void)_Unwind_Backtrace(step, &walk);
     if (walk.callers == 0)
@@ -160,8 +160,10 @@ static int enter(const struct site *site)
         number++;
     if (number == SITES_MAX)
         return OTHER_SITES;
-    if (number == used)
-        sites[used++] = *site;
+    if (number == used) {
+        sites[used] = *site;
+        __atomic_store_n(&used, used + 1, __ATOMIC_RELEASE);
+    }
     return number;
 }
 
@@ -199,7 +201,7 @@ void site_find(enum operation_kind kind)
     inside.site_kind = (uint8_t)kind;
 }
 
-void sites_set_callers(int callers) { callers_asked = callers; }
+void sites_set_callers(int callers) { __atomic_store_n(&callers_asked, callers, __ATOMIC_RELAXED); }
 
 void site_modules_changed(void) { __atomic_store_n(&modules_have_changed, true, __ATOMIC_RELAXED); }
 
@@ -223,7 +225,7 @@ void site_text(int number, char text[SITE_TEXT])
     }
 }
 
-int sites_used(void) { return used; }
-int site_modules(void) { return modules_used; }
+int sites_used(void) { return __atomic_load_n(&used, __ATOMIC_ACQUIRE); }
+int site_modules(void) { return __atomic_load_n(&modules_used, __ATOMIC_ACQUIRE); }
 const char *site_module_name(int module) { return modules[module].name; }
 const char *site_module_path(int module) { return modules[module].path; }

@@ -31,6 +31,7 @@
 #define MPI_MAX_OBJECT_NAME 129
 #define MPI_MAX_LIBRARY_VERSION_STRING 3137
 #define MPI_MAX_ERROR_STRING 313
+#define MPI_BSEND_OVERHEAD 97
 
 /* ---- types ----------------------------------------------------------------------------------- */
 
@@ -94,7 +95,7 @@ typedef int MPI_Datarep_conversion_function_c(void *userbuf, MPI_Datatype dataty
 extern const MPI_Comm MPI_COMM_NULL, MPI_COMM_SELF, MPI_COMM_WORLD;
 extern const MPI_Datatype MPI_DATATYPE_NULL, MPI_BYTE, MPI_CHAR, MPI_INT, MPI_UNSIGNED, MPI_LONG,
     MPI_UNSIGNED_LONG, MPI_UNSIGNED_LONG_LONG, MPI_DOUBLE, MPI_INT32_T, MPI_INT64_T, MPI_UINT64_T,
-    MPI_COUNT, MPI_DOUBLE_INT, MPI_FLOAT, MPI_UNSIGNED_CHAR;
+    MPI_COUNT, MPI_DOUBLE_INT, MPI_FLOAT, MPI_UNSIGNED_CHAR, MPI_INTEGER;
 extern const MPI_Errhandler MPI_ERRHANDLER_NULL, MPI_ERRORS_ARE_FATAL, MPI_ERRORS_RETURN;
 extern const MPI_Group MPI_GROUP_EMPTY, MPI_GROUP_NULL;
 extern const MPI_Info MPI_INFO_NULL;
@@ -119,6 +120,8 @@ extern void *const MPI_IN_PLACE;
 extern char **const MPI_ARGV_NULL;
 extern int *const MPI_ERRCODES_IGNORE;
 extern MPI_Comm_copy_attr_function *const MPI_COMM_NULL_COPY_FN;
+extern MPI_Type_copy_attr_function *const MPI_TYPE_NULL_COPY_FN;
+extern MPI_Win_copy_attr_function *const MPI_WIN_NULL_COPY_FN;
 
 /* ---- functions ------------------------------------------------------------------------------- */
 
