@@ -56,7 +56,7 @@ if [ -z "${MPICC:-}" ]; then
         gnuplot-nox python3
 fi
 need_python
-build_tree "$build" -DBUILD_TESTING=OFF >"$build.log" || die "the build failed: see above, and $build.log"
+build_tree "$build" -DBUILD_TESTING=OFF -DCOMMCOST_MAN=OFF >"$build.log" || die "the build failed: see above, and $build.log"
 
 # Two calls in the same second get different folders.
 if [ -z "$results" ]; then
