@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/job/node_order.h"
+#include "common/memory/allocate.h"
+#include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "pingpong/pingpong.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 double pingpong_link_mbs(const struct bc_expected *expected, const struct bc_job *job,
                          struct pingpong_part part)
@@ -20,8 +23,9 @@ double pingpong_link_mbs(const struct bc_expected *expected, const struct bc_job
     return fmin(own_mbs, other_mbs);
 }
 
-double pingpong_expected_ns(const struct bc_expected *expected, struct pingpong_part part,
-                            double link_mbs, size_t bytes)
+/* Returns the expected time of this rank's transfer in ns. */
+static double expected_ns(const struct bc_expected *expected, struct pingpong_part part,
+                          double link_mbs, size_t bytes)
 {
     double copy_ns[BC_COPY_WAYS];
     if (part.partner < 0)
@@ -31,4 +35,27 @@ double pingpong_expected_ns(const struct bc_expected *expected, struct pingpong_
         return bc_expected_link_ns(link_mbs, bytes);
     bc_expected_copy_ns(expected, on_node, bytes, part.starts, copy_ns);
     return (copy_ns[BC_COPY_OUT] + copy_ns[BC_COPY_IN]) / 2.0;
+}
+
+void pingpong_expect(struct pingpong_expected *times, const struct bc_expected *expected,
+                     struct pingpong_part part, double link_mbs, size_t bytes)
+{
+    if (!expected->is_known || bytes < BC_EXPECTED_BYTES_MIN)
+        return;
+    times->ns =
+        bc_reallocate(times->ns, times->visits + 1, sizeof *times->ns, "no memory for times");
+    times->ns[times->visits++] = expected_ns(expected, part, link_mbs, bytes);
+}
+
+struct bc_expected_result pingpong_expected_result(struct pingpong_expected *times,
+                                                   double latency_ns, size_t bytes)
+{
+    double slowest_ns = 0.0;
+    if (times->visits > 0) {
+        const double median_ns = bc_median(times->ns, times->visits);
+        const double own_ns = isnan(median_ns) ? INFINITY : median_ns; /* for MPI_MAX */
+        bc_harness_reduce(&own_ns, &slowest_ns, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+        free(times->ns);
+    }
+    return bc_expected_result(slowest_ns, latency_ns, bytes);
 }

@@ -30,16 +30,11 @@
  * Written: one line per row, after its last visit (columns.c): half the mean of visits' medians.
  */
 #include "common/job/node_order.h"
-#include "common/memory/allocate.h"
-#include "common/mpi/harness.h"
 #include "common/mpi/mpi_check.h"
 #include "common/run/program.h"
 #include "pingpong/pingpong.h"
 #include "pingpong/protocols.h"
 #include "pingpong/warnings.h"
-
-#include <math.h>
-#include <stdlib.h>
 
 /* Main columns with buffers on a device. */
 #define MEMORY_COLUMNS                                                                             \
@@ -78,8 +73,7 @@ struct pingpong_row {
     enum bc_coarray_sync sync;
     struct pingpong_shape shape;
     struct bc_store repetitions;
-    double *expected_ns; /* of this rank's transfer, by visit */
-    size_t expected_visits;
+    struct pingpong_expected expected;
     int64_t wrong; /* halves of repetitions with wrong data on this rank */
 };
 
@@ -373,32 +367,9 @@ static struct bc_quantities quantities_of(const struct pingpong *pingpong)
     };
 }
 
-/* Adds the expected time of this visit, if there is one. */
-static void expect(const struct pingpong *pingpong, struct pingpong_row *row)
+static size_t bytes_of(const struct pingpong_row *row)
 {
-    const size_t bytes = (size_t)pingpong_ndata(&row->shape) * sizeof(double);
-    if (!pingpong->expected.is_known || bytes < BC_EXPECTED_BYTES_MIN)
-        return;
-    row->expected_ns = bc_reallocate(row->expected_ns, row->expected_visits + 1,
-                                     sizeof *row->expected_ns, "no memory for times");
-    row->expected_ns[row->expected_visits++] =
-        pingpong_expected_ns(&pingpong->expected, find_part(pingpong, row->arrangement),
-                             pingpong->link_mbs[row->arrangement], bytes);
-}
-
-/* Returns the columns of the slowest pair. Collective over MPI_COMM_WORLD. */
-static struct bc_expected_result expected_of(struct pingpong_row *row,
-                                             const struct bc_transfer_result *transfers)
-{
-    double slowest_ns = 0.0;
-    if (row->expected_visits > 0) {
-        const double median_ns = bc_median(row->expected_ns, row->expected_visits);
-        const double own_ns = isnan(median_ns) ? INFINITY : median_ns; /* for MPI_MAX */
-        bc_harness_reduce(&own_ns, &slowest_ns, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-        free(row->expected_ns);
-    }
-    return bc_expected_result(slowest_ns, transfers->latency.value,
-                              (size_t)pingpong_ndata(&row->shape) * sizeof(double));
+    return (size_t)pingpong_ndata(&row->shape) * sizeof(double);
 }
 
 static void measure(struct pingpong *pingpong, struct bc_visit *visit)
@@ -414,7 +385,8 @@ static void measure(struct pingpong *pingpong, struct bc_visit *visit)
     games[STAGED] = staged_game(pingpong, memory, &games[DIRECT]);
     if (has_own_buffers(pingpong, row))
         create_own(pingpong, &games[DIRECT], own);
-    expect(pingpong, row);
+    pingpong_expect(&row->expected, &pingpong->expected, find_part(pingpong, row->arrangement),
+                    pingpong->link_mbs[row->arrangement], bytes_of(row));
     struct bc_rounds *const rounds =
         bc_rounds_of(run, &quantities, visit->seconds, &row->repetitions);
     for (struct bc_round *round; (round = bc_next_round(rounds)) != NULL;)
@@ -452,7 +424,8 @@ static void write_row(const struct pingpong *pingpong, struct pingpong_row *row)
     };
     bc_transfer_conclude(run, &row->repetitions, "repetition", 2, result.ndata, row->wrong,
                          &result.transfers);
-    result.expected = expected_of(row, &result.transfers);
+    result.expected =
+        pingpong_expected_result(&row->expected, result.transfers.latency.value, bytes_of(row));
     if (pingpong->device != NULL)
         result.staged =
             bc_staged_of(&pingpong->parameters.memory, &result.transfers.measured.counterpart,
@@ -497,25 +470,12 @@ static const struct bc_table *table_of(const struct pingpong *pingpong)
     return table;
 }
 
-/* Finds protocol switches instead. */
-static void find_protocols(const struct pingpong *pingpong, struct bc_run *run)
-{
-    struct protocols protocols = {0};
-    protocols_open(&protocols, &pingpong->parameters, run);
-    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
-        if (visit->step == BC_MEASURE)
-            protocols_measure(&protocols, visit);
-        else if (visit->step == BC_WRITE)
-            protocols_write(&protocols, visit->row);
-    protocols_close(&protocols);
-}
-
 int main(int argc, char **argv)
 {
     struct pingpong pingpong;
     struct bc_run *const run = bc_start(&pingpong_program, &pingpong, argc, argv);
     if (pingpong.parameters.protocols) {
-        find_protocols(&pingpong, run);
+        protocols_run(&pingpong.parameters, run);
         return bc_finish(run);
     }
     open_memory(&pingpong, run);

@@ -198,10 +198,22 @@ double pingpong_play_checked(struct pingpong_game *game);
 double pingpong_link_mbs(const struct bc_expected *expected, const struct bc_job *job,
                          struct pingpong_part part);
 
-/* Returns the expected time of this rank's transfers, mean of there and back, in ns; 0 on an idle
-   rank, NAN if it isn't known. Collective over the pair. */
-double pingpong_expected_ns(const struct bc_expected *expected, struct pingpong_part part,
-                            double link_mbs, size_t bytes);
+/* Expected times of this rank's transfer by visit, in ns. All zeros before the first visit. */
+struct pingpong_expected {
+    double *ns;
+    size_t visits;
+};
+
+/* Adds this visit's expected time of a transfer, the mean of there and back: 0 on an idle rank, NAN
+   if it isn't known. Does nothing if the message is small, or on a simulated machine. Collective
+   over the pair. */
+void pingpong_expect(struct pingpong_expected *times, const struct bc_expected *expected,
+                     struct pingpong_part part, double link_mbs, size_t bytes);
+
+/* Returns the columns of the slowest pair, and frees the times. Collective over MPI_COMM_WORLD;
+   rank 0's result counts. */
+struct bc_expected_result pingpong_expected_result(struct pingpong_expected *times,
+                                                   double latency_ns, size_t bytes);
 
 /* ---- a row (columns.c) ----------------------------------------------------------------------- */
 

@@ -13,6 +13,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The mode. */
+struct protocols {
+    const struct pingpong_parameters *parameters;
+    struct bc_run *run;
+    struct protocols_pair pairs[2];
+    int pair_count;
+    struct protocols_times *times;   /* of a step; NULL except on rank 0, as the next one */
+    struct protocols_answer *answer; /* of a row */
+};
+
 /* Remedy if buffers don't fit into memory. */
 #define ADVICE "a smaller --max-ndata"
 
@@ -154,7 +164,7 @@ static void shuffle(int *order, int count, int64_t round)
 
 /* ---- a visit --------------------------------------------------------------------------------- */
 
-void protocols_measure(const struct protocols *protocols, struct bc_visit *visit)
+static void measure(const struct protocols *protocols, struct bc_visit *visit)
 {
     const struct bc_run *const run = protocols->run;
     struct protocols_row *const row = visit->row;
@@ -286,7 +296,8 @@ static struct result result_of(const struct protocols *protocols, const struct p
     return result;
 }
 
-void protocols_write(const struct protocols *protocols, struct protocols_row *row)
+/* Writes a line for each piece, and frees the times. */
+static void write_pieces(const struct protocols *protocols, struct protocols_row *row)
 {
     struct result result = {0};
     int count = 1; /* all ranks write the first piece */
@@ -311,8 +322,9 @@ static void add_pair(struct protocols *protocols, const char *name, int place, i
     BC_MPI(MPI_Comm_split(MPI_COMM_WORLD, plays ? 0 : MPI_UNDEFINED, place, &pair->comm));
 }
 
-void protocols_open(struct protocols *protocols, const struct pingpong_parameters *parameters,
-                    struct bc_run *run)
+/* Makes the pairs, opens the result and lists the rows. */
+static void open_protocols(struct protocols *protocols,
+                           const struct pingpong_parameters *parameters, struct bc_run *run)
 {
     struct bc_node_order by_node;
     int on_node = run->job.node_ranks; /* of rank 0 */
@@ -343,11 +355,23 @@ void protocols_open(struct protocols *protocols, const struct pingpong_parameter
             }
 }
 
-void protocols_close(struct protocols *protocols)
+static void close_protocols(struct protocols *protocols)
 {
     for (int i = 0; i < protocols->pair_count; i++)
         if (protocols->pairs[i].comm != MPI_COMM_NULL)
             BC_MPI(MPI_Comm_free(&protocols->pairs[i].comm));
     free(protocols->times);
     free(protocols->answer);
+}
+
+void protocols_run(const struct pingpong_parameters *parameters, struct bc_run *run)
+{
+    struct protocols protocols = {0};
+    open_protocols(&protocols, parameters, run);
+    for (struct bc_visit *visit; (visit = bc_next_visit(run)) != NULL;)
+        if (visit->step == BC_MEASURE)
+            measure(&protocols, visit);
+        else if (visit->step == BC_WRITE)
+            write_pieces(&protocols, visit->row);
+    close_protocols(&protocols);
 }

@@ -118,23 +118,8 @@ struct protocols_answer {
 bool protocols_judge(const struct bc_run *run, const struct protocols_row *row,
                      struct protocols_answer *answer);
 
-/* ---- the mode (protocols.c): collective over MPI_COMM_WORLD ---------------------------------- */
+/* ---- the mode (protocols.c) ------------------------------------------------------------------ */
 
-struct protocols {
-    const struct pingpong_parameters *parameters;
-    struct bc_run *run;
-    struct protocols_pair pairs[2];
-    int pair_count;
-    struct protocols_times *times;   /* of a step; NULL except on rank 0, as the next one */
-    struct protocols_answer *answer; /* of a row */
-};
-
-/* Makes the pairs, opens the result and lists the rows. */
-void protocols_open(struct protocols *protocols, const struct pingpong_parameters *parameters,
-                    struct bc_run *run);
-void protocols_measure(const struct protocols *protocols, struct bc_visit *visit);
-
-/* Writes a line for each piece, and frees the times. */
-void protocols_write(const struct protocols *protocols, struct protocols_row *row);
-
-void protocols_close(struct protocols *protocols);
+/* Opens the result, measures all operations, and writes their rows. Collective over
+   MPI_COMM_WORLD. */
+void protocols_run(const struct pingpong_parameters *parameters, struct bc_run *run);

@@ -98,13 +98,17 @@ class Protocols(virtual.Test):
                 planted = PLANTED[name]
                 found = [launch.rows[1:] for launch in run(
                     planted, "--operations=send", SAMPLES[condition], launches=count, **virtual.CONDITIONS[condition])]
-                false += [len(rows) > len(planted) for rows in found]
+                of_case = "{}, {}".format(condition, name)
+                further = [len(rows) > len(planted) for rows in found]
                 right = [len(rows) == len(planted) and all(map(is_near, rows, planted)) for rows in found]
-                known += [any(is_near(row, switch) for switch in planted)
-                          for rows in found for row in rows if row["status"] == "ok"]
+                near = [any(is_near(row, switch) for switch in planted)
+                        for rows in found for row in rows if row["status"] == "ok"]
+                false, known = false + further, known + near
+                self.rarely(sum(further), count, 0.01, of_case + ", launches with a further switch")
+                self.mostly(sum(near), len(near), 0.98, of_case + ", switches of status ok that are located")
                 if planted:
                     located += right
-                    self.mostly(sum(right), count, 0.95, "{}, {}".format(condition, name))
+                    self.mostly(sum(right), count, 0.95, of_case)
             self.rarely(sum(false), len(false), 0.01, condition + ", launches with a further switch")
             self.mostly(sum(located), len(located), 0.95, condition + ", launches with all switches located")
             self.mostly(sum(known), len(known), 0.98, condition + ", switches of status ok that are located")
