@@ -367,16 +367,7 @@ class UnusedLink(TestbedCase):
     def test_two_wires(self):
         """Messages use one of two wires unless a variable is set. Measures, like Variables."""
         testbed = self.make_testbed()
-        hosts = [f"commcost-c{os.getpid()}-{number}" for number in (1, 2)]
-        commands = [f"link add wire2 netns {hosts[0]} type veth peer name wire2 netns {hosts[1]}"]
-        for number, host in enumerate(hosts):
-            commands += [f"-n {host} address add 198.18.1.{number + 1}/30 dev wire2",
-                         f"-n {host} link set wire2 mtu 9000 up"]
-        for command in commands:
-            assert call(["ip", *command.split()]).returncode == 0
-        for host in hosts:
-            assert call(f"tc -n {host} qdisc add dev wire2 root tbf rate 1gbit burst 16kb latency 50ms".split()
-                        ).returncode == 0
+        self.add_wire([f"commcost-c{os.getpid()}-{number}" for number in (1, 2)])
         script = self.folder / "one_rail"
         script.write_text('#!/bin/sh\nunset UCX_NET_DEVICES\n'
                           'UCX_MAX_RNDV_RAILS=${UCX_MAX_RNDV_RAILS:-1} exec "$@"\n', encoding="ascii")
@@ -388,15 +379,42 @@ class UnusedLink(TestbedCase):
         self.assertEqual([("messages don't use all of 2 links of 10 Gbit/s", "export UCX_MAX_RNDV_RAILS=2")],
                          [(finding["found"], finding["remedy"]) for finding in found])
 
+    def add_wire(self, hosts):
+        """Adds a second wire. UCX pairs interfaces in the order in which each host's /sys lists them, which depends on
+        their names and on the network namespace; where it differs, messages use one wire only."""
+        name, shape = "wire2", "root tbf rate 1gbit burst 16kb latency 50ms"
+        self.ip("", f"link add {name} netns {hosts[0]} type veth peer name {name} netns {hosts[1]}")
+        while len({self.order_of_interfaces(host, "wire", name) for host in hosts}) > 1:
+            for host in hosts:
+                self.ip(host, f"link set {name} name {name}x")
+            name += "x"
+        for number, host in enumerate(hosts):
+            self.ip(host, f"address add 198.18.1.{number + 1}/30 dev {name}")
+            self.ip(host, f"link set {name} mtu 9000 up")
+            self.assertEqual(0, call(f"tc -n {host} qdisc add dev {name} {shape}".split()).returncode)
+        self.assertTrue(wait_for(lambda: all(  # the kernel tells of the carrier up to a second later
+            "state UP" in self.ip(host, f"link show {name}") for host in hosts)))
+
+    def ip(self, host, words):
+        """What ip prints, which must succeed."""
+        done = call(["ip", *(["-n", host] if host else []), *words.split()])
+        self.assertEqual(0, done.returncode, done.stderr)
+        return done.stdout
+
+    @staticmethod
+    def order_of_interfaces(host, *names):
+        listed = call(f"ip netns exec {host} ls -U /sys/class/net".split()).stdout.split()
+        return tuple(name for name in listed if name in names)
+
     def is_visible(self, launcher):
-        """True if the experiment had time, and messages over two wires are faster in all of six launches."""
+        """True if the experiment had time, and messages over two wires are clearly faster in all of six launches."""
         if "messages may not use all of 2 links of 10 Gbit/s" in self.unknown:
             return False
         found = {"1": [], "2": []}
         for rails in 6 * list(found):
             self.checkup(FACTS_ONLY, launcher, environment={"UCX_MAX_RNDV_RAILS": rails})
             found[rails].append(self.measured["network_bandwidth"])
-        return min(found["2"]) > max(found["1"])
+        return min(found["2"]) > 1.5 * max(found["1"])
 
 
 @unittest.skipUnless(can("sh", TESTBED, "check"), "no testbed can be had here")
