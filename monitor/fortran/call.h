@@ -19,16 +19,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Names of an entry: mpi_send_, mpi_send__ and MPI_SEND, by compiler. Those of mpi_f08 have buffers
-   as addresses or as descriptors (C's ISO_Fortran_binding.h), and counts of type MPI_Count in
-   "large" ones. In cptr ones, an address is a TYPE(C_PTR). */
+/* Entries of a function. A plain one has the names of all compilers, mpi_send_, mpi_send__ and
+   MPI_SEND, which a Fortran layer gives to one procedure. Those of mpi_f08 have buffers as
+   addresses or as descriptors (C's ISO_Fortran_binding.h), and counts of type MPI_Count in "large"
+   ones. In cptr ones, an address is a TYPE(C_PTR). */
 enum fortran_form {
-    FORM_LOWER,
-    FORM_LOWER_2,
-    FORM_UPPER,
-    FORM_LOWER_CPTR,
-    FORM_LOWER_2_CPTR,
-    FORM_UPPER_CPTR,
+    FORM_PLAIN,
+    FORM_CPTR,
     FORM_F08,
     FORM_F08TS,
     FORM_F08_LARGE,
@@ -53,15 +50,22 @@ struct fortran_call {
     MPI_Fint error;             /* if the program passes no ierror */
 };
 
-/* Finds the next definition of a function's name of this form. Ends the program if there is none.
- */
+/* Finds the next definition of an entry: of its first name that there is. Ends the program if there
+   is none. */
 fortran_procedure *fortran_find_next(struct fortran_function *function, enum fortran_form form);
+
+/* Returns it, or NULL if it isn't known yet. */
+static inline fortran_procedure *fortran_known_next(const struct fortran_function *function,
+                                                    enum fortran_form form)
+{
+    return __atomic_load_n(&function->next[form], __ATOMIC_RELAXED);
+}
 
 static inline fortran_procedure *fortran_next(struct fortran_function *function,
                                               enum fortran_form form)
 {
-    fortran_procedure *const found = __atomic_load_n(&function->next[form], __ATOMIC_RELAXED);
-    return __builtin_expect(found != NULL, 1) ? found : fortran_find_next(function, form);
+    fortran_procedure *const known = fortran_known_next(function, form);
+    return __builtin_expect(known != NULL, 1) ? known : fortran_find_next(function, form);
 }
 
 static inline bool fortran_is_2008(const struct fortran_call *fortran)
@@ -167,24 +171,24 @@ const MPI_Status *fortran_status(const struct fortran_call *fortran, const void 
 #define JOINED(a, b) JOINED_(a, b)
 #define JOINED_(a, b) a##b
 
-#define FORTRAN_CALL(n, function, form) ((void (*)(JOINED(SLOTS_, n)))fortran_next(function, form))
-
 /* Calls the next definition; the C function has n arguments. */
 #define FORTRAN_PASS(n)                                                                            \
-    FORTRAN_CALL(n, fortran->function, fortran->form)(JOINED(SLOT_VALUES_, n)(fortran->arguments))
+    ((void (*)(JOINED(SLOTS_, n)))fortran_next(fortran->function, fortran->form))(                 \
+        JOINED(SLOT_VALUES_, n)(fortran->arguments))
 
 /* The same, observed. Returns the error. */
 #define FORTRAN_NEXT(n)                                                                            \
     (fortran_begin_next(fortran, n), FORTRAN_PASS(n), fortran_end_next(fortran, n))
 
 /* Defines an entry: its symbol is that of the Fortran layer. If nothing is monitored, it passes the
-   call on at once, unless `remembers` is true. */
+   call on at once, unless `remembers` is true, or the next definition isn't known yet. */
 #define FORTRAN_ENTRY(Name, Form, n, remembers, symbol)                                            \
     void Name##_##Form(SLOTS_##n) __asm__(symbol) __attribute__((visibility("default")));          \
     void Name##_##Form(SLOTS_##n)                                                                  \
     {                                                                                              \
-        if (!(remembers) && !is_anything_monitored()) {                                            \
-            FORTRAN_CALL(n, &function_##Name, Form)(SLOT_NAMES_##n);                               \
+        fortran_procedure *const known = fortran_known_next(&function_##Name, Form);               \
+        if (!(remembers) && !is_anything_monitored() && __builtin_expect(known != NULL, 1)) {      \
+            ((void (*)(SLOTS_##n))known)(SLOT_NAMES_##n);                                          \
             return;                                                                                \
         }                                                                                          \
         void *arguments[] = {SLOT_NAMES_##n};                                                      \
@@ -198,20 +202,27 @@ const MPI_Status *fortran_status(const struct fortran_call *fortran, const void 
     static struct fortran_function function_##Name = {.name = #Name, .key = &next.Name};           \
     static int fortran_##Name(struct fortran_call *fortran);
 
+/* Defines an entry with the names of all compilers. */
+#define FORTRAN_PLAIN_ENTRY(Name, Form, n, remembers, lower, lower_2, upper)                       \
+    FORTRAN_ENTRY(Name, Form, n, remembers, lower)                                                 \
+    FORTRAN_ALIAS(Name##_##Form##_2, n, lower_2, lower)                                            \
+    FORTRAN_ALIAS(Name##_##Form##_UPPER, n, upper, lower)
+
+#define FORTRAN_ALIAS(entry, n, symbol, lower)                                                     \
+    void entry(SLOTS_##n) __asm__(symbol) __attribute__((alias(lower), visibility("default")));
+
 /* Defines the entries of a function, and begins the definition of their wrapper. */
 #define FORTRAN_WRAPPER(Name, n, remembers)                                                        \
     FORTRAN_FUNCTION(Name)                                                                         \
-    FORTRAN_ENTRY(Name, FORM_LOWER, n, remembers, "mpi_" LOWER_##Name "_")                         \
-    FORTRAN_ENTRY(Name, FORM_LOWER_2, n, remembers, "mpi_" LOWER_##Name "__")                      \
-    FORTRAN_ENTRY(Name, FORM_UPPER, n, remembers, "MPI_" UPPER_##Name)                             \
+    FORTRAN_PLAIN_ENTRY(Name, FORM_PLAIN, n, remembers, "mpi_" LOWER_##Name "_",                   \
+                        "mpi_" LOWER_##Name "__", "MPI_" UPPER_##Name)                             \
     FORTRAN_ENTRY(Name, FORM_F08, n, remembers, "mpi_" LOWER_##Name "_f08_")                       \
     FORTRAN_ENTRY(Name, FORM_F08TS, n, remembers, "mpi_" LOWER_##Name "_f08ts_")                   \
     __attribute__((noinline)) static int fortran_##Name(struct fortran_call *fortran)
 
 #define FORTRAN_CPTR_ENTRIES(Name, n, remembers)                                                   \
-    FORTRAN_ENTRY(Name, FORM_LOWER_CPTR, n, remembers, "mpi_" LOWER_##Name "_cptr_")               \
-    FORTRAN_ENTRY(Name, FORM_LOWER_2_CPTR, n, remembers, "mpi_" LOWER_##Name "_cptr__")            \
-    FORTRAN_ENTRY(Name, FORM_UPPER_CPTR, n, remembers, "MPI_" UPPER_##Name "_CPTR")
+    FORTRAN_PLAIN_ENTRY(Name, FORM_CPTR, n, remembers, "mpi_" LOWER_##Name "_cptr_",               \
+                        "mpi_" LOWER_##Name "_cptr__", "MPI_" UPPER_##Name "_CPTR")
 
 /* The same for a function with large counts. */
 #define FORTRAN_LARGE_WRAPPER(Name, n, remembers)                                                  \

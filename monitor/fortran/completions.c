@@ -5,7 +5,7 @@
  */
 #include "fortran_names.h"
 #include "monitor/fortran/arguments.h"
-#include "monitor/lib/count/calls.h"
+#include "monitor/lib/wrap/observers.h"
 #include "monitor/lib/count/followed.h"
 #include "monitor/lib/wrap/next.h"
 #include "monitor/lib/wrap/starting.h"

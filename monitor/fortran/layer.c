@@ -12,38 +12,34 @@
 
 /* ---- definitions ----------------------------------------------------------------------------- */
 
-static const struct {
-    const char *suffix;
-    bool is_upper;
-} forms[FORMS] = {
-    [FORM_LOWER] = {"_", false},
-    [FORM_LOWER_2] = {"__", false},
-    [FORM_UPPER] = {"", true},
-    [FORM_LOWER_CPTR] = {"_cptr_", false},
-    [FORM_LOWER_2_CPTR] = {"_cptr__", false},
-    [FORM_UPPER_CPTR] = {"_CPTR", true},
-    [FORM_F08] = {"_f08_", false},
-    [FORM_F08TS] = {"_f08ts_", false},
-    [FORM_F08_LARGE] = {"_f08_large_", false},
-    [FORM_F08TS_LARGE] = {"_f08ts_large_", false},
+/* Suffixes of an entry's names; the third one's name is in capitals. */
+enum { NAMES_MAX = 3 };
+static const char *const suffixes[FORMS][NAMES_MAX] = {
+    [FORM_PLAIN] = {"_", "__", ""},
+    [FORM_CPTR] = {"_cptr_", "_cptr__", "_cptr"},
+    [FORM_F08] = {"_f08_"},
+    [FORM_F08TS] = {"_f08ts_"},
+    [FORM_F08_LARGE] = {"_f08_large_"},
+    [FORM_F08TS_LARGE] = {"_f08ts_large_"},
 };
 
 enum { SYMBOL_SIZE = 80 };
 
-/* Writes the name of an entry. */
-static void write_symbol(char symbol[SYMBOL_SIZE], const char *name, enum fortran_form form)
+/* Writes a name of an entry. */
+static void write_symbol(char symbol[SYMBOL_SIZE], const char *name, enum fortran_form form,
+                         int number)
 {
     const bool is_large = form == FORM_F08_LARGE || form == FORM_F08TS_LARGE;
     const int length = (int)strlen(name) - (is_large ? (int)strlen("_c") : 0);
-    (void)snprintf(symbol, SYMBOL_SIZE, "MPI_%.*s%s", length, name, forms[form].suffix);
+    (void)snprintf(symbol, SYMBOL_SIZE, "MPI_%.*s%s", length, name, suffixes[form][number]);
     for (char *at = symbol; *at != '\0'; at++)
-        *at = (char)(forms[form].is_upper ? toupper(*at) : tolower(*at));
+        *at = (char)(number == 2 ? toupper(*at) : tolower(*at));
 }
 
 static bool is_own(const void *address)
 {
     Dl_info own, other;
-    return dladdr((const void *)&forms, &own) != 0 && dladdr(address, &other) != 0 &&
+    return dladdr((const void *)suffixes, &own) != 0 && dladdr(address, &other) != 0 &&
            own.dli_fbase == other.dli_fbase;
 }
 
@@ -86,9 +82,13 @@ static void *find_symbol(void *first, const char *symbol)
 fortran_procedure *fortran_find_next(struct fortran_function *function, enum fortran_form form)
 {
     char symbol[SYMBOL_SIZE];
-    write_symbol(symbol, function->name, form);
-    void *const found = find_symbol(RTLD_NEXT, symbol);
+    void *found = NULL;
+    for (int i = 0; found == NULL && i < NAMES_MAX && suffixes[form][i] != NULL; i++) {
+        write_symbol(symbol, function->name, form, i);
+        found = find_symbol(RTLD_NEXT, symbol);
+    }
     if (found == NULL) {
+        write_symbol(symbol, function->name, form, 0);
         (void)fprintf(stderr, "mpirtmon: the MPI library has no %s\n", symbol);
         (void)fflush(NULL);
         _Exit(127); /* as the dynamic linker does */

@@ -111,14 +111,3 @@ static inline int call_returned(const struct mpi_call *call, int communicator, i
     call_left(call, communicator, 0);
     return error;
 }
-
-/* Enter and leave a call of a function that has no row of its own. */
-static inline bool other_enter(struct mpi_call *call)
-{
-    return call_enter_if_monitored(call, OPERATION_OTHER_MPI);
-}
-
-static inline int other_left(const struct mpi_call *call, bool entered, int error)
-{
-    return entered ? call_returned(call, NO_COMMUNICATOR, error) : error;
-}

@@ -3,7 +3,7 @@
  * Wrappers of functions that complete operations by their requests, start persistent ones, cancel
  * and free.
  */
-#include "monitor/lib/count/calls.h"
+#include "monitor/lib/wrap/observers.h"
 #include "monitor/lib/count/followed.h"
 #include "monitor/lib/wrap/next.h"
 #include "monitor/lib/wrap/observed.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Wrappers of the functions that start and end MPI. */
 #include "common/job/launcher.h"
-#include "monitor/lib/count/calls.h"
+#include "monitor/lib/wrap/observers.h"
 #include "monitor/lib/count/communicators.h"
 #include "monitor/lib/report/tool_before.h"
 #include "monitor/lib/wrap/api.h"

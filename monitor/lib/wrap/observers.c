@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "monitor/lib/wrap/observers.h"
 
+bool other_enter(struct mpi_call *call)
+{
+    return call_enter_if_monitored(call, OPERATION_OTHER_MPI);
+}
+
+int other_left(const struct mpi_call *call, bool entered, int error)
+{
+    return entered ? call_returned(call, NO_COMMUNICATOR, error) : error;
+}
+
 static struct handle_map message_communicators = HANDLE_MAP(12);
 
 void message_found(MPI_Message message, MPI_Comm comm)

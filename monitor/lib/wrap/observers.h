@@ -214,6 +214,11 @@ static inline void window_closed(const struct closing *closing, int error)
         window_freed(closing->win, closing->ending.window);
 }
 
+/* Enter, if calls are monitored, and leave a call of a function that has no row of its own. The
+   second returns `error`. */
+bool other_enter(struct mpi_call *call);
+int other_left(const struct mpi_call *call, bool entered, int error);
+
 /* Count derived datatypes that the program has made or freed. */
 void datatype_made(void);
 void datatype_freed(void);

@@ -197,8 +197,7 @@
 #define OTHER(Name, ...) WITH_NAMED(OTHER_CALL, Name, NAMED(__VA_ARGS__))
 #define OTHER_CALL(Name, parameters, arguments)                                                    \
     OBSERVER(Name, is_monitored(CLASS_CALLS), parameters, arguments, struct mpi_call call;         \
-             call_enter(&call, OPERATION_OTHER_MPI),                                               \
-             return call_returned(&call, NO_COMMUNICATOR, error))
+             const bool entered = other_enter(&call), return other_left(&call, entered, error))
 #define DATATYPE(Name, ...) WITH_NAMED(REMEMBERED, Name, NAMED(__VA_ARGS__), datatype_made())
 /* Programs call these also before MPI_Init. */
 #define ANY_THREAD(Name, ...) WITH_NAMED(CALL_OF_ANY_THREAD, Name, NAMED(__VA_ARGS__))
