@@ -326,8 +326,12 @@ class TestbedCase(CheckupCase):
 @unittest.skipUnless(can("sh", TESTBED, "check"), "no testbed can be had here")
 class BetweenNodes(TestbedCase):
     def test_slow_wire(self):
-        self.assertEqual(1, self.checkup(FACTS_ONLY, self.make_testbed() + self.with_files()))
-        self.assert_only("Between nodes", r"^[0-9]+ MB/s on a 10 Gbit/s link \(wire\)$")
+        found = r"^[0-9]+ MB/s on a 10 Gbit/s link \(wire\)$"
+        status = self.checkup(FACTS_ONLY, self.make_testbed() + self.with_files())
+        if any(re.search(found, line) for line in self.unknown):
+            self.skipTest("not judged: this machine is too busy to measure the bandwidth")
+        self.assertEqual(1, status)
+        self.assert_only("Between nodes", found)
 
     @each("name, driver, layer, expected", [
         ("mlx5_0", "mlx5_core", "InfiniBand", "mlx5_0 (InfiniBand, 100 Gbit/s)"),

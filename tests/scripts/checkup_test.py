@@ -270,14 +270,17 @@ class Checks(Case):
         rank = {"host": ["n1"], "frequency.policy0.driver": [driver], "frequency.policy0.governor": ["powersave"]}
         self.assertEqual(count, len(list(checks.clock(self.facts(rank)))))
 
-    @each("rate, driver, mbs, expected", [
-        ("10000", "ixgbe", 110, [findings.PROBLEM]), ("10000", "vmxnet3", 110, [findings.UNKNOWN]),
-        ("100000", "mlx5_core", 1500, []), ("100000", "mlx5_core", 300, [findings.PROBLEM]), ("1000", "igb", 110, [])])
-    def test_below_the_links_rate(self, rate, driver, mbs, expected):
-        """Virtual interfaces don't know the wire's rate, and one TCP connection doesn't fill a fast link."""
+    @each("rate, driver, mbs, high, expected", [
+        ("10000", "ixgbe", 110, None, [findings.PROBLEM]), ("10000", "vmxnet3", 110, None, [findings.UNKNOWN]),
+        ("10000", "ixgbe", 110, 200, [findings.PROBLEM]), ("10000", "ixgbe", 110, 300, [findings.UNKNOWN]),
+        ("100000", "mlx5_core", 1500, None, []), ("100000", "mlx5_core", 300, None, [findings.PROBLEM]),
+        ("1000", "igb", 110, None, [])])
+    def test_below_the_links_rate(self, rate, driver, mbs, high, expected):
+        """Virtual interfaces don't know the wire's rate, one TCP connection doesn't fill a fast link, and an interval
+        that reaches the rate leaves it open."""
         ranks = [{"host": [host], "interface.eth0.rate": [rate], "interface.eth0.driver": [driver],
                   "interface.eth0.kind": ["physical"]} for host in "12"]
-        job = self.facts(*ranks, network_bandwidth=(Measured(mbs, None, None, 1), "MB/s"))
+        job = self.facts(*ranks, network_bandwidth=(Measured(mbs, high and 100, high, 1), "MB/s"))
         job = job._replace(transports=Transports("ucx", ("tcp",)))
         self.assertEqual(expected, [finding.status for finding in networks.between_nodes(job)])
 

@@ -11,6 +11,7 @@ from commcost.checkup.findings import (PROBLEM, SUSPICION, UNKNOWN, Finding, Rem
 
 LEAST_SHARE = 1 / 5  # of the link's rate: one rank that waits for each message gets at least that
 TCP_MBIT = 20000     # of which TCP gets that share: one connection doesn't fill a faster link
+MBIT = 8 * 1.048576  # Mbit/s in a MiB/s
 # Drivers of virtual machines whose rate isn't the wire's.
 VIRTUAL_DRIVERS = ("ena", "gve", "hv_netvsc", "virtio_net", "vmxnet3")
 
@@ -30,8 +31,9 @@ def between_nodes(job):
     link = max(found, key=lambda link: link.mbit)
     measured, _ = job.facts.measured["network_bandwidth"]
     least = LEAST_SHARE * (min(link.mbit, TCP_MBIT) if uses_tcp(job) else link.mbit)
-    if (measured.high or measured.value) * 1.048576 * 8 < least:
-        yield Finding("Between nodes", PROBLEM if link.is_physical else UNKNOWN,
+    is_sure = (measured.high or measured.value) * MBIT < least
+    if measured.value * MBIT < least:
+        yield Finding("Between nodes", PROBLEM if link.is_physical and is_sure else UNKNOWN,
                       f"{measured.value:.0f} MB/s on a {link.mbit / 1000:g} Gbit/s link ({link.name})",
                       "network_bandwidth", (Remedy("iperf3 between the nodes shows if the link is slow",
                                                    untried="needs a server there"),))
