@@ -150,7 +150,7 @@ arm64)
 openmpi | openmpi_full)
     # What takes Open MPI's launcher minutes is for the full tests.
     if [ "$variant" = openmpi ]; then
-        configure -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O2"
+        configure -G 'Unix Makefiles' -DCMAKE_BUILD_TYPE=Debug "-DCMAKE_C_FLAGS_DEBUG=-O1"
         # All programs, since a library with other types of handles and counts finds what depends on MPICH's; of the
         # tests what meets the library's own ways.
         # shellcheck disable=SC2086  # words
