@@ -16,6 +16,9 @@ from made_results import (ALL, GAIN, HALO_ROWS, LINKMAP, MPI_OVERHEAD, MPI_OVERH
                           linkmap_row, text_of, tsv)
 from pretended_suite import SCRIPTS
 
+from commcost.report.question_sections import QUESTIONS
+from commcost.result.benchmarks import BENCHMARKS
+
 # By picture its tables and the titles of its axes.
 PICTURES = {
     "overlap": (["overlap"], ["overlap (% of the operation’s own time)"]),
@@ -628,6 +631,18 @@ class Page(PlotsCase):
             page.part(link.getAttribute("href")[1:])
         assert 'A <fast> & "big" one' in page.text_of("machine")
         assert "2026-01-02 03:04:05+0000" in page.text_of("machine")
+
+    def test_every_kind_of_result(self):
+        """The tables of guidelines are in the section of collectives; each kind of result has a section."""
+        columns = ["operation", "size_bytes", "alternative", "guideline", "time_us", "time_us_low", "time_us_high",
+                   "alternative_us", "slower_pct", "slower_pct_low", "slower_pct_high"]
+        rows = [["MPI_Bcast", size, "MPI_Scatter + MPI_Allgather", "composition", 30, 29, 31, 10, 200, 190, 210]
+                for size in (8, 1024)]
+        self.results.write("new", "guidelines", tsv("collective", columns, rows))
+        page = Html(self.results, "new")
+        found = page.rows_of(page.part("collectives"), "size_bytes", "time_us", "alternative_us", "slower_pct")
+        assert found == [(size, "30", "10", "200") for size in ("8", "1024")]
+        assert {kind for question in QUESTIONS for kind in question.groups} == set(BENCHMARKS)
 
     def test_size(self):
         """The size of a page of six launches with the rows of quickstart.sh --all."""

@@ -25,11 +25,12 @@ class Question(typing.NamedTuple):
 
 QUESTIONS = (
     Question("nonblocking", "Overlap: gain of non-blocking calls", ("overlap_sweep", "overlap"), gain_matrix),
-    Question("messages", "Latency and bandwidth", ("pingpong", "pingpong_align"), latency_matrix),
+    Question("messages", "Latency and bandwidth", ("pingpong", "pingpong_align", "protocols"), latency_matrix),
     Question("host_overhead", "Host overhead and CPU availability", ("mpi_overhead",), overhead_matrix),
     Question("rates", "Message rate", ("msgrate", "msgrate_rma"), rate_matrix),
     Question("synchronisation", "Synchronisation", ("syncbench",), sync_matrix),
-    Question("collectives", "Blocking collectives", ("collective", "collective_align"), collective_matrix),
+    Question("collectives", "Blocking collectives", ("collective", "collective_align", "guidelines"),
+             collective_matrix),
     Question("halo_exchange", "Halo exchange", ("halo",), halo_matrix),
     Question("noise_section", "Noise", ("noise",), noise_matrix),
     Question("links", "Nodes and links", ("linkmap",)),
