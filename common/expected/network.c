@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/expected/network.h"
 
-#include "common/job/limits.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -121,18 +120,30 @@ static bool is_hardware(const struct bc_port *port)
     return bc_port_is_adapter(port) || strcmp(port->kind, "physical") == 0;
 }
 
+/* Returns the number at the beginning of a port's file; 0: there is none. */
+static double number_in(const struct bc_port *port, const char *name)
+{
+    char path[BC_PORT_PATH_LENGTH], line[64] = "";
+    bc_print_cut(path, sizeof path, "%s/%s", port->port, name);
+    FILE *const file = fopen(path, "r");
+    if (file == NULL)
+        return 0.0;
+    const bool has_line = fgets(line, sizeof line, file) != NULL;
+    fclose(file);
+    return has_line ? strtod(line, NULL) : 0.0;
+}
+
 /* Returns the rate in Mbit/s; 0: not known, or the port is down. An adapter's files are "4: ACTIVE"
-   and "100 Gb/sec (4X EDR)". */
+   and "100 Gb/sec (4X EDR)", or "2.5 Gb/sec (1X SDR)". */
 static double rate_of(const struct bc_port *port)
 {
     enum { ACTIVE = 4, HAS_CARRIER = 1 };
     const bool is_adapter = bc_port_is_adapter(port);
-    int64_t state, rate;
-    if (!bc_system_numbers(&state, 1, "", "%s/%s", port->port, is_adapter ? "state" : "carrier") ||
-        !bc_system_numbers(&rate, 1, "", "%s/%s", port->port, is_adapter ? "rate" : "speed") ||
-        state != (is_adapter ? ACTIVE : HAS_CARRIER) || rate <= 0)
+    const double state = number_in(port, is_adapter ? "state" : "carrier");
+    const double rate = number_in(port, is_adapter ? "rate" : "speed");
+    if (state != (is_adapter ? ACTIVE : HAS_CARRIER) || rate <= 0.0)
         return 0.0;
-    return (is_adapter ? 1000.0 : 1.0) * (double)rate;
+    return (is_adapter ? 1000.0 : 1.0) * rate;
 }
 
 static void keep_faster(void *state, const struct bc_port *port)

@@ -293,13 +293,15 @@ class Checks(Case):
                   "interface.eth0.state": [state]} for address, mtu in zip(addresses, ("1500", "9000"))]
         self.assertEqual(expected, len(list(networks.different_mtu(self.facts(*ranks)))))
 
-    @each("state, node, rate", [("4: ACTIVE", "1", 100000), ("1: DOWN", "1", 1000), ("4: ACTIVE", "0", 1000)])
-    def test_fastest_rate(self, state, node, rate):
+    @each("speed, state, node, rate", [
+        ("100", "4: ACTIVE", "1", 100000), ("2.5", "4: ACTIVE", "1", 2500), ("100", "1: DOWN", "1", 1000),
+        ("100", "4: ACTIVE", "0", 1000)])
+    def test_fastest_rate(self, speed, state, node, rate):
         """Only links in use that both nodes have count."""
         ranks = [{"host": [str(number)], "node": [str(number)], "interface.eth0.rate": ["1000"],
                   "interface.eth0.state": ["up"], "interface.eth0.kind": ["physical"]} for number in (0, 1)]
         for rank in (ranks[0], ranks[int(node)]):
-            rank.update({"adapter.mlx5_0.rate": ["100 Gb/sec (4X EDR)"], "adapter.mlx5_0.state": [state]})
+            rank.update({"adapter.mlx5_0.rate": [f"{speed} Gb/sec (4X EDR)"], "adapter.mlx5_0.state": [state]})
         self.assertEqual(rate, max(link.mbit for link in networks.links(self.facts(*ranks))))
 
     @each("engine, names, more, environment, expected", [

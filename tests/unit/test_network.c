@@ -79,6 +79,8 @@ TEST(adapters)
     put_driver("sys/class/net/eth2/device", "mlx5_core");
     put_port("mlx5_0/ports/1", "2: INIT\n", "200 Gb/sec (4X HDR)\n");
     assert_fastest("eth2", 25000.0);
+    put_port("mlx4_0/ports/1", "4: ACTIVE\n", "41.25 Gb/sec (4X FDR10)\n");
+    assert_fastest("mlx4_0", 41250.0);
     put_port("mlx5_0/ports/2", "4: ACTIVE\n", "100 Gb/sec (4X EDR)\n");
     assert_fastest("mlx5_0:2", 100000.0);
     put_port("mlx5_0/ports/1", "4: ACTIVE\n", "200 Gb/sec (4X HDR)\n");

@@ -48,7 +48,7 @@ class Link(typing.NamedTuple):
     """A link in use that all nodes have."""
 
     name: str
-    mbit: int     # Mbit/s, the slowest node's
+    mbit: float   # Mbit/s, the slowest node's
     adapter: str  # its kind; "" for an interface
     is_physical: bool
 
@@ -57,8 +57,8 @@ def links(job):
     """The Links whose rate the system gives."""
     found = {}
     for rank, match, value in job.facts.named(r"((interface|adapter)\.(.+))\.rate"):
-        number = re.match(r"\d+", value)
-        mbit = int(number.group()) * (1000 if "Gb" in value else 1) if number else 0
+        number = re.match(r"\d+(\.\d+)?", value)
+        mbit = float(number.group()) * (1000 if "Gb" in value else 1) if number else 0
         prefix = match.group(1)
         kind, driver = (rank.text(f"{prefix}.{name}") for name in ("kind", "driver"))
         if mbit > 0 and is_up(rank, prefix) and kind not in ("loopback", "bridge"):
