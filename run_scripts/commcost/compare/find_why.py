@@ -37,8 +37,8 @@ Exit status: 0 a cause was found; 1 none, or not decided; 2 wrong usage.""", all
         help="time after which a launch counts as a hang (default: 2m)")
     add("--also", metavar="LIST", type=launch_options.list_of(lambda word: word or None, "use names of variables"),
         default=[], help="try these variables although they name a file or may start a program")
-    launch_options.add_shared(made, "why_DATE_TIME", metavar="N", type=launch_options.count,
-                              help="ranks (default: those of the results)")
+    launch_options.add_shared(made, "why_DATE_TIME", "as in the results", metavar="N", type=launch_options.count,
+                              help="ranks (default: as in the results)")
     kept = ("build", "limit", "also", *launch_options.KEPT_PLACE)
     options = launch_options.parsed(made, kept, words)
     launch_options.fill_in(options, "why_")

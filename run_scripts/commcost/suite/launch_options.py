@@ -88,16 +88,17 @@ def sizes(fits):
     return taken
 
 
-def add_shared(made, output, **ranks):
-    """Adds the options of all scripts that launch programs: where to run, and where results go. `ranks` are arguments
-    of add_argument for --ranks. Returns the last group's add_argument."""
+def add_shared(made, output, bind="core", **ranks):
+    """Adds the options of all scripts that launch programs: where to run, and where results go. `bind` is --bind's
+    default as its help states it; `ranks` are arguments of add_argument for --ranks. Returns the last group's
+    add_argument."""
     add = made.add_argument_group("Where to run").add_argument
     add("--launcher", metavar="WHICH", type=launcher, help="hydra, openmpi, srun, or a command with {ranks} "
         "(default: srun under Slurm, else the build's)")
     add("--ranks", **ranks)
     add("--ranks-per-node", metavar="N", type=count, help="ranks on each node")
     add("--hosts", metavar="LIST", type=text, help="hosts, with commas")
-    add("--bind", metavar="TO", type=text, help="core, socket, none or a word of the launcher (default: core)")
+    add("--bind", metavar="TO", type=text, help=f"core, socket, none or a word of the launcher (default: {bind})")
     add("--build", metavar="FOLDER", type=existing_folder, help="build folder (default: build)")
     add = made.add_argument_group("Where results go").add_argument
     add("--output", metavar="FOLDER", type=text, help="results folder; resume an unfinished one "
