@@ -3,7 +3,7 @@
 # Runs mpi_overhead with all message sizes: 0, 2, 4 ... 4 MiB. The result, one TSV file, goes
 # to stdout or to --output=FILE; host and folder go to stderr.
 #
-# usage: mpi_overhead_sweep.sh [MPI_OVERHEAD OPTION]...
+# Usage: mpi_overhead_sweep.sh [MPI_OVERHEAD OPTION]...
 #   for example: mpi_overhead_sweep.sh --recv --output=recv.tsv
 #   The options are those of `mpi_overhead --help`.
 #

@@ -4,7 +4,7 @@
 # latency, bandwidth, host overhead, message rate, barrier, halo exchange, collectives, gain of
 # non-blocking calls, and noise.
 #
-# usage: quickstart.sh [--all] [--ranks=N] [--output=FOLDER | --resume=FOLDER]
+# Usage: quickstart.sh [--all] [--ranks=N] [--output=FOLDER | --resume=FOLDER]
 #   --all            launch every program once
 #   --ranks=N        number of ranks (default: one per core, between 2 and 8)
 #   --output=FOLDER  results folder (default: results/DATE_TIME)

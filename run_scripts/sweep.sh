@@ -3,7 +3,7 @@
 # Launches a program once for each combination of ranks and environment variables. Prints each command, and writes one
 # table, whose first columns are the ranks and the variables.
 #
-# usage: sweep.sh [--ranks=2,4] [--env=NAME=VALUE,VALUE]... [--sizes=8:1M] [--output=FILE] PROGRAM [OPTION]...
+# Usage: sweep.sh [--ranks=2,4] [--env=NAME=VALUE,VALUE]... [--sizes=8:1M] [--output=FILE] PROGRAM [OPTION]...
 #   for example: sweep.sh --ranks=2,4 --env=UCX_TLS=sm,tcp build/collective/collective --operations=bcast
 #
 #   --ranks=LIST         numbers of ranks (default: 2), in column job_ranks

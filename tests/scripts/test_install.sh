@@ -54,6 +54,8 @@ suite() {
         expect_file "$work/moved/share/man/man1/halo.1" "$work/moved/share/man/man1/bench_compare.1" \
             "$work/moved/share/man/man1/commcost-sweep.1"
         grep -q 'halo \\- Measures a 3D halo exchange' "$work/moved/share/man/man1/halo.1" || fail "halo.1 has no name"
+        without=$(grep -L '^\.SH SYNOPSIS' "$work"/moved/share/man/man1/*) || true
+        [ -z "$without" ] || fail "without a synopsis: $without"
     fi
     expect_file "$work/moved/share/bash-completion/completions/halo"
     commcost-tune --help | grep -q '^Usage: tune.sh' || fail "commcost-tune"
