@@ -400,7 +400,7 @@ class UnusedLink(TestbedCase):
             "state UP" in self.ip(host, f"link show {name}") for host in hosts)))
 
     def ip(self, host, words):
-        """What ip prints, which must succeed."""
+        """Returns the output of ip, which must succeed."""
         done = call(["ip", *(["-n", host] if host else []), *words.split()])
         self.assertEqual(0, done.returncode, done.stderr)
         return done.stdout
