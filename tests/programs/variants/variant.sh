@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Builds the project another way and runs the tests that this way is about.
 #
-# usage: variant.sh SOURCE BUILD_FOLDER plain, sanitizers|threads|openmpi[_full], arm64
+# usage: variant.sh SOURCE BUILD_FOLDER plain, sanitizers|threads|openmpi[_full], openmpi_timed, arm64
 #                   MPICC MPIRUN...
 #   plain   as in the README: an ordinary build and its tests
+#   openmpi_timed  tests of openmpi's build that time something
 #   arm64   MPICC is a cross compiler
 #   _full   all tests that make sense there; without it those that take long are
 #           left out
@@ -172,13 +173,17 @@ openmpi | openmpi_full)
     OMPI_MCA_pml=ob1 OMPI_MCA_odls_base_sigkill_timeout=0
     export OMPI_MCA_pml OMPI_MCA_odls_base_sigkill_timeout
     if [ "$variant" = openmpi ]; then
-        run ctest --test-dir "$build" --no-tests=error --output-on-failure \
-            -E '^(unit_[a-z_]*_[178]|unit_(hosts|job)_4)$' -R '^(virtual_overhead|suite_(mpirun|tune_r[a-z]*)|(msgrate|syncbench|halo)_many|checkup_(transports|bridge)|monitor_(counts|flight|threads|misuse|fortran)|this_machine_(solver|lammps|hpcc)|unit_(job|hosts|virtual_harness|virtual_sampling)_.*)$'
+        run ctest --test-dir "$build" --no-tests=error -j 2 --output-on-failure \
+            -E '^(unit_[a-z_]*_[178]|unit_(hosts|job)_4)$' -R '^(virtual_overhead|suite_(mpirun|tune_r[a-z]*)|(msgrate|syncbench|halo)_many|checkup_(transports|bridge)|monitor_(counts|flight|threads|misuse|fortran)|unit_(job|hosts|virtual_harness|virtual_sampling)_.*)$'
     else
         # All but what is the same with any library.
         run ctest --test-dir "$build" --no-tests=error --output-on-failure \
             -LE 'variants|lint' -E '^(simulation|install|plots|summary$|suite_(plan|results|resume|failures|budget|report)$)'
     fi
+    ;;
+openmpi_timed)
+    export OMPI_MCA_pml=ob1 OMPI_MCA_odls_base_sigkill_timeout=0
+    run ctest --test-dir "$folder/openmpi" --no-tests=error --output-on-failure -R '^this_machine_(solver|lammps|hpcc)'
     ;;
 *)
     echo "variant.sh: no such variant: $variant" >&2
