@@ -27,7 +27,7 @@ void between_start(void) { joinable_ticks = (uint64_t)(JOINABLE_NS / ticks_ns())
 /* Divides the computation since the last call among the operations that it completed. */
 static void count_computation(uint64_t ticks)
 {
-    if (between.count == 0)
+    if (between.count == 0 || ticks == 0)
         return;
     monitor_lock();
     for (int i = 0; i < between.count; i++) {

@@ -6,14 +6,13 @@
 
 #include "common/mpi/counts.h"
 #include "monitor/lib/count/requests.h"
+#include "monitor/lib/count/type_sizes.h"
 
 static inline int64_t bytes_of(MPI_Count count, MPI_Datatype datatype)
 {
-    MPI_Count size = 0;
     if (count == 0 || datatype == MPI_DATATYPE_NULL)
         return 0;
-    BC_PMPI_TYPE_SIZE(datatype, &size);
-    return (int64_t)count * (int64_t)size;
+    return (int64_t)count * type_size(datatype);
 }
 
 /* A message to `destination`, which may be MPI_PROC_NULL. */

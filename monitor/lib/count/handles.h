@@ -53,6 +53,7 @@ HANDLE_KEY(MPI_Comm, communicator_key)
 HANDLE_KEY(MPI_Win, window_key)
 HANDLE_KEY(MPI_Request, request_key)
 HANDLE_KEY(MPI_Message, message_key)
+HANDLE_KEY(MPI_Datatype, datatype_key)
 #undef HANDLE_KEY
 
 /* Returns the bucket of a key among 2^bits (multiplicative hashing: Knuth, The Art of Computer

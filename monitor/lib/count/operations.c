@@ -324,14 +324,12 @@ void operation_left(struct operation *operation, uint64_t exit_ticks)
 static void size(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes,
                  const struct mpi_call *call, uint64_t share)
 {
-    struct operation sized = *operation;
     if (is_of_file(operation))
         return;
-    if (received_bytes > sized.size)
-        sized.size = received_bytes;
+    const int64_t bytes = received_bytes > operation->size ? received_bytes : operation->size;
     struct size_amounts amounts = {
         .completed = 1,
-        .bytes = sized.size,
+        .bytes = bytes,
         .total_ticks = (double)operation_ticks(operation, end_ticks),
         .inside_ticks = operation->inside_ticks + share,
         .wait_ticks = share,
@@ -340,10 +338,10 @@ static void size(const struct operation *operation, uint64_t end_ticks, int64_t 
     /* A difference between two threads' clocks means nothing. */
     if (call != NULL && operation->thread == &inside)
         amounts.computed_ticks = (double)(call->computing_ticks - operation->computing_ticks);
-    const struct sized_kind which = sized_kind_of(&sized);
+    const struct sized_kind which = sized_kind_of(operation, bytes);
     snapshots_add_sizes(&which, &amounts);
     if (call != NULL ? call->is_outermost : operation->is_outermost)
-        between_settle(&which, 1, call != NULL || sized.receives || is_collective(&sized));
+        between_settle(&which, 1, call != NULL || operation->receives || is_collective(operation));
 }
 
 void operation_sized(const struct operation *operation, uint64_t end_ticks, int64_t received_bytes)

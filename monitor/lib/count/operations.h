@@ -101,13 +101,14 @@ void operation_sized(const struct operation *operation, uint64_t end_ticks, int6
 void operation_received(const struct operation *operation, int source, int64_t bytes,
                         uint64_t share);
 
-static inline struct sized_kind sized_kind_of(const struct operation *operation)
+/* Returns the kind of an operation of this size in bytes. */
+static inline struct sized_kind sized_kind_of(const struct operation *operation, int64_t bytes)
 {
     return (struct sized_kind){
         .epoch = operation->epoch,
         .communicator = operation->communicator,
         .kind = operation->kind,
-        .size_class = (uint8_t)size_class(operation->size),
+        .size_class = (uint8_t)size_class(bytes),
     };
 }
 

@@ -310,7 +310,7 @@ static void finish_group(const struct group *group, struct shares *shares, uint6
     }
     if (!are_sizes_counted())
         return;
-    const struct sized_kind which = sized_kind_of(&group->first);
+    const struct sized_kind which = sized_kind_of(&group->first, group->first.size);
     snapshots_add_sizes(&which, &amounts);
     if (call != NULL && call->is_outermost)
         between_settle(&which, group->count, true);

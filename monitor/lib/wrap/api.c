@@ -2,6 +2,7 @@
 #include "monitor/lib/count/languages.h"
 #include "monitor/lib/count/own_ticks.h"
 #include "monitor/lib/count/requests.h"
+#include "monitor/lib/count/type_sizes.h"
 #include "monitor/lib/count/windows.h"
 #include "monitor/lib/report/report.h"
 #include "monitor/lib/wrap/api.h"
@@ -18,6 +19,7 @@ static void make_ready(void)
     PMPI_Query_thread(&level);
     monitor_lock_needed = level == MPI_THREAD_MULTIPLE;
     communicators_start();
+    type_sizes_start();
     integers_start();
 }
 
