@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "common/expected/network.h"
 
-
 #include <dirent.h>
 #include <limits.h>
 #include <stdarg.h>

@@ -6,7 +6,6 @@ import os
 
 from commcost.command import Failure, UsageError, say
 from commcost.compare import row_changes, side_settings
-from commcost.result import benchmarks
 from commcost.suite import launchers, suite_plan, trial_launches
 from commcost.system import quoted
 from commcost.words import cut, listed, parsed_number, short
@@ -107,8 +106,7 @@ class Launches:
         outcome = self.trials.known(step)[1]
         self._rows[chosen, run] = self.trials.rows(step)[0] if outcome == trial_launches.WORKS else []
         value = self.value(change, chosen, run)
-        unit = "" if value is None else benchmarks.unit_of(change.series.quantity)
-        text = f"{outcome if value is None else short(value)} {unit}".rstrip()
+        text = outcome if value is None else f"{change.series.quantity} {short(value)}"
         if value is None:
             message = self.trials.message(step) if outcome != trial_launches.WORKS else "no value in the result"
             self.failure = f"{self.label(chosen)}: {outcome}: {cut(message, MESSAGE_MOST)}"
