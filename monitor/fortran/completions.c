@@ -5,9 +5,9 @@
  */
 #include "fortran_names.h"
 #include "monitor/fortran/arguments.h"
-#include "monitor/lib/wrap/observers.h"
 #include "monitor/lib/count/followed.h"
 #include "monitor/lib/wrap/next.h"
+#include "monitor/lib/wrap/observers.h"
 #include "monitor/lib/wrap/starting.h"
 
 #include <pthread.h>

@@ -2,9 +2,9 @@
 /* Wrappers of the Fortran functions that start and end MPI. */
 #include "fortran_names.h"
 #include "monitor/fortran/call.h"
-#include "monitor/lib/wrap/observers.h"
 #include "monitor/lib/wrap/life.h"
 #include "monitor/lib/wrap/next.h"
+#include "monitor/lib/wrap/observers.h"
 
 FORTRAN_WRAPPER(Init, 0, true)
 {

@@ -451,6 +451,19 @@ class Fortran(MonitorCase):
         found = counts_of(read_tsv(report), "pttopt", "MPI_COMM_WORLD")
         assert found in ({}, FROM_FORTRAN["pttopt"])
 
+    @each("name", ["mpi_barrier_", "mpi_barrier__", "MPI_BARRIER"])
+    def test_one_name(self, name):
+        """The layer has the names of one compiler only, whether it is monitored or not."""
+        library = self.compile("libone_name.so", "-shared", "-fPIC", "-DLAYER", f"-DNAME={name}", "one_name.c",
+                               wrapper="MPI_C_COMPILER")
+        program = self.compile("one_name", f"-DNAME={name}", "one_name.c", library, f"-Wl,-rpath,{self.folder}",
+                               wrapper="MPI_C_COMPILER")
+        report = self.report_of(program, words="coll")
+        assert counts_of(read_tsv(report), "coll", "MPI_COMM_WORLD")["MPI_Barrier"] == (6, 6, 0)
+        assert "\n# languages: C, Fortran\n" in report
+        done = call(self.launcher.line(2, {"LD_PRELOAD": self.monitor}, [program]), timeout=120)
+        assert done.returncode == 0, done.stderr
+
     def test_unknown_layer(self):
         library = self.compile("libmpi_other_usempi.so", "-shared", "-x", "c", os.devnull, wrapper="MPI_C_COMPILER")
         done, report = self.monitored("coll", SMALL_STENCIL, beside=[library])

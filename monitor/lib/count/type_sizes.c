@@ -31,10 +31,7 @@ void type_sizes_start(void)
     for (size_t i = 0; i < sizeof predefined / sizeof *predefined; i++) {
         const uint64_t key = datatype_key(predefined[i]);
         struct type_size *const entry = &type_sizes[key_bucket(key, TYPE_SIZES_BITS)];
-        /* A library without Fortran may lack some. */
-        if (predefined[i] == MPI_DATATYPE_NULL || entry->key != 0)
-            continue;
-        entry->size = type_size(predefined[i]);
-        entry->key = key;
+        if (entry->key == 0)
+            *entry = (struct type_size){key, TYPE_SIZE_UNKNOWN};
     }
 }

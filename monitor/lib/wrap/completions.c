@@ -3,10 +3,10 @@
  * Wrappers of functions that complete operations by their requests, start persistent ones, cancel
  * and free.
  */
-#include "monitor/lib/wrap/observers.h"
 #include "monitor/lib/count/followed.h"
 #include "monitor/lib/wrap/next.h"
 #include "monitor/lib/wrap/observed.h"
+#include "monitor/lib/wrap/observers.h"
 #include "monitor/lib/wrap/starting.h"
 
 #include <stdlib.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Wrappers of the functions that start and end MPI. */
 #include "common/job/launcher.h"
-#include "monitor/lib/wrap/observers.h"
 #include "monitor/lib/count/communicators.h"
 #include "monitor/lib/report/tool_before.h"
 #include "monitor/lib/wrap/api.h"
@@ -10,6 +9,7 @@
 #include "monitor/lib/wrap/mpi_library.h"
 #include "monitor/lib/wrap/next.h"
 #include "monitor/lib/wrap/observed.h"
+#include "monitor/lib/wrap/observers.h"
 #include "monitor/lib/wrap/presence.h"
 
 #include <dlfcn.h>
