@@ -79,6 +79,7 @@ class CheckupCase(Case):
         for row, finding in zip(read(self.folder / "checkup.tsv").splitlines()[1:], found["findings"]):
             self.assertEqual(row.split("\t"), ["NA" if cell is None else str(cell) for cell in finding.values()][:9])
         self.measured = {name: one["value"] for name, one in found["measured"].items()}
+        self.measured_high = {name: one["hi"] for name, one in found["measured"].items()}
         self.transports = found["transports"]
         self.unknown = [finding["found"] for finding in found["findings"] if finding["status"] == "unknown"]
         for finding in found["findings"]:
@@ -328,7 +329,7 @@ class BetweenNodes(TestbedCase):
     def test_slow_wire(self):
         found = r"^[0-9]+ MB/s on a 10 Gbit/s link \(wire\)$"
         status = self.checkup(FACTS_ONLY, self.make_testbed() + self.with_files())
-        if any(re.search(found, line) for line in self.unknown):
+        if (self.measured_high["network_bandwidth"] or 0) > 238:  # a fifth of the link's rate, twice the wire's
             self.skipTest("not judged: this machine is too busy to measure the bandwidth")
         self.assertEqual(1, status)
         self.assert_only("Between nodes", found)
@@ -388,10 +389,12 @@ class UnusedLink(TestbedCase):
         their names and on the network namespace; where it differs, messages use one wire only."""
         name, shape = "wire2", "root tbf rate 1gbit burst 16kb latency 50ms"
         self.ip("", f"link add {name} netns {hosts[0]} type veth peer name {name} netns {hosts[1]}")
-        while len({self.order_of_interfaces(host, "wire", name) for host in hosts}) > 1:
+        for other in (f"wire{number}" for number in itertools.count(3)):
+            if len({self.order_of_interfaces(host, "wire", name) for host in hosts}) == 1:
+                break
             for host in hosts:
-                self.ip(host, f"link set {name} name {name}x")
-            name += "x"
+                self.ip(host, f"link set {name} name {other}")
+            name = other
         for number, host in enumerate(hosts):
             self.ip(host, f"address add 198.18.1.{number + 1}/30 dev {name}")
             self.ip(host, f"link set {name} mtu 9000 up")
