@@ -24,7 +24,7 @@
 #define BC_BUDGET_S 14.0
 
 #define BC_ON_PAGES "each buffer begins on a page"
-#define BC_PLACED "each visit places each buffer by --align"
+#define BC_PLACED "each buffer at an address of its own in each visit (--align)"
 #define BC_IN_WINDOWS "in windows, placed by the MPI library (MPI_Win_allocate)"
 
 struct bc_program {
