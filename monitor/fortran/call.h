@@ -50,11 +50,11 @@ struct fortran_call {
     MPI_Fint error;             /* if the program passes no ierror */
 };
 
-/* Finds the next definition of an entry: of its first name that there is. Ends the program if there
-   is none. */
+/* Finds the next definition of an entry, by the first of its names that another library defines.
+   Ends the program if there is none. */
 fortran_procedure *fortran_find_next(struct fortran_function *function, enum fortran_form form);
 
-/* Returns it, or NULL if it isn't known yet. */
+/* Returns the next definition of an entry, or NULL if it hasn't been found yet. */
 static inline fortran_procedure *fortran_known_next(const struct fortran_function *function,
                                                     enum fortran_form form)
 {
@@ -181,7 +181,7 @@ const MPI_Status *fortran_status(const struct fortran_call *fortran, const void 
     (fortran_begin_next(fortran, n), FORTRAN_PASS(n), fortran_end_next(fortran, n))
 
 /* Defines an entry: its symbol is that of the Fortran layer. If nothing is monitored, it passes the
-   call on at once, unless `remembers` is true, or the next definition isn't known yet. */
+   call on at once, unless `remembers` is true or the next definition hasn't been found yet. */
 #define FORTRAN_ENTRY(Name, Form, n, remembers, symbol)                                            \
     void Name##_##Form(SLOTS_##n) __asm__(symbol) __attribute__((visibility("default")));          \
     void Name##_##Form(SLOTS_##n)                                                                  \
