@@ -17,8 +17,12 @@
 /* Number of characters in a line of short metadata. */
 enum { TERMINAL = BC_LINE_WIDTH };
 
+/* Holds a file's header: then only a flush writes, and has the reason if that fails. */
+enum { BUFFER_BYTES = 1 << 16 };
+
 struct bc_output {
     FILE *stream;
+    char *buffer; /* of the stream; NULL: the C library's */
     struct bc_lines lines;
     bool borrowed;     /* the stream stays open */
     int lost;          /* errno of the first lost line; 0: none */
@@ -57,6 +61,10 @@ struct bc_output *bc_output_open(const char *path, const struct bc_style *style,
     setlocale(LC_NUMERIC, "C");
     struct bc_output *const output = bc_output_attach(stream, style, table);
     output->borrowed = path == NULL;
+    if (path != NULL) {
+        output->buffer = bc_allocate(1, BUFFER_BYTES, "no memory for a result");
+        (void)setvbuf(stream, output->buffer, _IOFBF, BUFFER_BYTES);
+    }
     return output;
 }
 
@@ -473,6 +481,7 @@ bool bc_output_close(struct bc_output *output)
     int problem = output->lost;
     if (!output->borrowed && fclose(output->stream) != 0 && problem == 0)
         problem = errno;
+    free(output->buffer);
     free(output->lines.shown);
     free(output->lines.left_out.start);
     free(output);

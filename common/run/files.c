@@ -131,9 +131,14 @@ void bc_dump_check(struct bc_run *run)
 void bc_dump_sample(const struct bc_run *run, const char *quantity, size_t visit, size_t sample,
                     double ns)
 {
-    if (run->own->dump != NULL)
-        fprintf(run->own->dump, "%lld\t%s\t%zu\t%zu\t%.1f\n", (long long)run->rows + 1, quantity,
-                visit, sample, ns);
+    struct bc_own_run *const own = run->own;
+    if (own->dump == NULL)
+        return;
+    /* Where the buffer is full, this writes: a later flush may have nothing left to fail for. */
+    if (fprintf(own->dump, "%lld\t%s\t%zu\t%zu\t%.1f\n", (long long)run->rows + 1, quantity, visit,
+                sample, ns) < 0 &&
+        own->dump_problem == 0)
+        own->dump_problem = errno;
 }
 
 /* Reports the loss of a file; the path is NULL for stdout. */

@@ -6,6 +6,7 @@
 #include "streams.h"
 
 #include "common/result/writer.h"
+#include "common/run/internal.h"
 #include "common/stats/stats.h"
 
 #include <errno.h>
@@ -524,6 +525,33 @@ TEST(end_is_marked)
     close(file);
     close(full);
     assert_null(strstr(contents(f), "# end"));
+}
+
+/* The reason is known wherever the last line before a flush meets the end of a buffer. */
+TEST(reason_of_a_loss_is_known)
+{
+    (void)state;
+    char text[4097];
+    for (int length = 3800; length <= 4096; length++) {
+        memset(text, 'x', (size_t)length);
+        text[length] = '\0';
+        struct bc_output *const output = bc_output_open("/dev/full", &tsv, &table);
+        bc_output_meta(output, "key", "%s", text);
+        bc_output_row(output, &some);
+        bc_output_end(output, 0);
+        errno = 0;
+        assert_false(bc_output_close(output));
+        assert_int_equal(errno, ENOSPC);
+
+        /* And of the samples. */
+        struct bc_own_run own = {.dump = fopen("/dev/full", "w")};
+        struct bc_run run = {.own = &own};
+        fputs(text, own.dump);
+        bc_dump_sample(&run, "total", 1, 1, 1.0);
+        bc_dump_check(&run);
+        assert_int_equal(own.dump_problem, ENOSPC);
+        fclose(own.dump);
+    }
 }
 
 /* A file that was removed takes all that is written. */
