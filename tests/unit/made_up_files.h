@@ -30,7 +30,7 @@ static inline const char *path_of(const char *path, char *whole, size_t size)
     return whole;
 }
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker's names */
 
 FILE *__real_fopen(const char *path, const char *mode);
 FILE *__wrap_fopen(const char *path, const char *mode);
@@ -48,7 +48,7 @@ int __wrap_stat(const char *path, struct stat *status)
     return __real_stat(path_of(path, whole, sizeof whole), status);
 }
 
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 /* Writes a file, and makes the folders that it is in. */
 static inline void put(const char *name, const char *text)

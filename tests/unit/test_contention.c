@@ -11,7 +11,7 @@
 /* Contents of /proc/stat, and the second number of /proc/thread-self/schedstat; -1: none. */
 static int64_t ticks[8] = {-1}, waited_ns = -1;
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's name */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker's name */
 bool __wrap_bc_system_numbers(int64_t *numbers, int count, const char *word, const char *path, ...);
 bool __wrap_bc_system_numbers(int64_t *numbers, int count, const char *word, const char *path, ...)
 {
@@ -23,7 +23,7 @@ bool __wrap_bc_system_numbers(int64_t *numbers, int count, const char *word, con
     memcpy(numbers, is_stat ? ticks : sched, (size_t)count * sizeof *numbers);
     return numbers[is_stat ? 0 : 1] >= 0;
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 TEST(waits_that_are_worth_a_warning)
 {

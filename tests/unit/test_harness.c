@@ -13,9 +13,9 @@
 
 /* The linker sends all calls of bc_sleep_ns here. */
 static int64_t slept_ns;
-void __real_bc_sleep_ns(int64_t ns); /* NOLINT(bugprone-reserved-identifier) */
-void __wrap_bc_sleep_ns(int64_t ns); /* NOLINT(bugprone-reserved-identifier) */
-void __wrap_bc_sleep_ns(int64_t ns)  /* NOLINT(bugprone-reserved-identifier) */
+void __real_bc_sleep_ns(int64_t ns); /* NOLINT(clang-diagnostic-reserved-identifier) */
+void __wrap_bc_sleep_ns(int64_t ns); /* NOLINT(clang-diagnostic-reserved-identifier) */
+void __wrap_bc_sleep_ns(int64_t ns)  /* NOLINT(clang-diagnostic-reserved-identifier) */
 {
     slept_ns += ns;
     __real_bc_sleep_ns(ns);

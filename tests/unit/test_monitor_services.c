@@ -300,14 +300,14 @@ TEST(more_variables_than_room_are_a_warning)
 
 static bool counts = true;
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker's names */
 int __real_getrusage(int who, struct rusage *usage);
 int __wrap_getrusage(int who, struct rusage *usage);
 int __wrap_getrusage(int who, struct rusage *usage)
 {
     return counts ? __real_getrusage(who, usage) : -1;
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 TEST(no_counts_of_the_system_are_a_warning)
 {

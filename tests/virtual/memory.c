@@ -33,7 +33,7 @@ static void *taken(void *memory)
     return memory;
 }
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the linker's names */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the linker's names */
 
 void *__real_malloc(size_t size);
 void *__wrap_malloc(size_t size);
@@ -68,4 +68,4 @@ void __wrap_free(void *memory)
     __real_free(memory);
 }
 
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
