@@ -25,8 +25,18 @@ while [ $# -gt 0 ]; do
     shift
 done
 
+build=$COMMCOST_TOP/build-tests
+# build: with the programs of the tier.
+build() {
+    build_tree "$build" "-DCOMMCOST_TEST_TIER=$tier" -DCOMMCOST_WERROR=ON
+}
+
 install_missing gcc libc6-dev make cmake mpich libmpich-dev libcmocka-dev python3 iproute2 gnuplot-nox
 if [ "$tier" != run ]; then
+    # Most of the build needs none of the other packages, whose installation leaves a processor idle. What fails is
+    # tried again.
+    build &
+    trap 'kill 0' INT
     install_missing g++ git openmpi-bin libopenmpi-dev kmod procps shellcheck clang clang-format clang-tidy \
         libclang-rt-dev cppcheck valgrind help2man binutils python3-pandas python3-matplotlib jq \
         python3-jsonschema python3-junitparser python3-prometheus-client r-base-core \
@@ -34,9 +44,8 @@ if [ "$tier" != run ]; then
         quantum-espresso cp2k nwchem bubblewrap
     # For variant_arm64, which skips without.
     (install_missing gcc-aarch64-linux-gnu qemu-user) || echo "no compiler or no emulator for arm64: continues without"
+    wait
 fi
-
-build=$COMMCOST_TOP/build-tests
-build_tree "$build" "-DCOMMCOST_TEST_TIER=$tier" -DCOMMCOST_WERROR=ON
+build
 
 exec "$COMMCOST_TOP/tests/ctest.sh" "$build" "$@"
