@@ -26,18 +26,21 @@ while [ $# -gt 0 ]; do
 done
 
 build=$COMMCOST_TOP/build-tests
-# build: with the programs of the tier.
-build() {
+# build_tests: builds the programs of the tier.
+build_tests() {
     build_tree "$build" "-DCOMMCOST_TEST_TIER=$tier" -DCOMMCOST_WERROR=ON
 }
 
 install_missing gcc libc6-dev make cmake mpich libmpich-dev libcmocka-dev python3 iproute2 gnuplot-nox
 if [ "$tier" != run ]; then
-    # Most of the build needs none of the other packages, whose installation leaves a processor idle. What fails is
-    # tried again.
-    build &
-    trap 'kill 0' INT
-    install_missing g++ git openmpi-bin libopenmpi-dev kmod procps shellcheck clang clang-format clang-tidy \
+    # The build may need these, too.
+    install_missing openmpi-bin libopenmpi-dev
+    # Builds during the installation, which uses one processor. Most of the build needs none of these packages. The build
+    # below repeats what fails here.
+    build_tests &
+    trap wait EXIT # if the installation fails
+    trap 'trap - EXIT; kill 0' INT
+    install_missing g++ git kmod procps shellcheck clang clang-format clang-tidy \
         libclang-rt-dev cppcheck valgrind help2man binutils python3-pandas python3-matplotlib jq \
         python3-jsonschema python3-junitparser python3-prometheus-client r-base-core \
         libsimgrid-dev util-linux munge slurm-client slurmctld slurmd libreoffice-calc python3-uno hpcc lammps \
@@ -46,6 +49,6 @@ if [ "$tier" != run ]; then
     (install_missing gcc-aarch64-linux-gnu qemu-user) || echo "no compiler or no emulator for arm64: continues without"
     wait
 fi
-build
+build_tests
 
 exec "$COMMCOST_TOP/tests/ctest.sh" "$build" "$@"

@@ -17,12 +17,13 @@
 /* Number of characters in a line of short metadata. */
 enum { TERMINAL = BC_LINE_WIDTH };
 
-/* Holds a file's header: then only a flush writes, and has the reason if that fails. */
+/* Size of a file's buffer. Larger than a usual header, so that only a flush writes, and errno has
+   the reason if a write fails. stdout keeps its own buffer. */
 enum { BUFFER_BYTES = 1 << 16 };
 
 struct bc_output {
     FILE *stream;
-    char *buffer; /* of the stream; NULL: the C library's */
+    char *buffer; /* the stream's; NULL: the C library allocates it */
     struct bc_lines lines;
     bool borrowed;     /* the stream stays open */
     int lost;          /* errno of the first lost line; 0: none */

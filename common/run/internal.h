@@ -79,8 +79,8 @@ void bc_run_release(struct bc_run *run);
 /* Opens both files. Returns false with an error that names the option if one can't be opened. */
 bool bc_files_open(struct bc_run *run, struct bc_error *error);
 
-/* Writes a sample in ns to the dump, if any, under the number of the next row. Visits and samples
-   are counted from 1. */
+/* Writes a sample in ns to the dump, if any, under the number of the next row. Sets dump_problem if
+   that fails. Visits and samples are counted from 1. */
 void bc_dump_sample(const struct bc_run *run, const char *quantity, size_t visit, size_t sample,
                     double ns);
 

@@ -527,7 +527,8 @@ TEST(end_is_marked)
     assert_null(strstr(contents(f), "# end"));
 }
 
-/* The reason is known wherever the last line before a flush meets the end of a buffer. */
+/* errno has the reason of a loss, also if the last line before a flush crosses the end of the C
+   library's buffer. */
 TEST(reason_of_a_loss_is_known)
 {
     (void)state;
@@ -543,8 +544,9 @@ TEST(reason_of_a_loss_is_known)
         assert_false(bc_output_close(output));
         assert_int_equal(errno, ENOSPC);
 
-        /* And of the samples. */
+        /* The samples, too. */
         struct bc_own_run own = {.dump = fopen("/dev/full", "w")};
+        assert_non_null(own.dump);
         struct bc_run run = {.own = &own};
         fputs(text, own.dump);
         bc_dump_sample(&run, "total", 1, 1, 1.0);
