@@ -17,8 +17,7 @@
 /* Number of characters in a line of short metadata. */
 enum { TERMINAL = BC_LINE_WIDTH };
 
-/* Size of a file's buffer. Larger than a usual header, so that only a flush writes, and errno has
-   the reason if a write fails. stdout keeps its own buffer. */
+/* Size of a file's buffer: more than a usual header, so that only a flush writes and can fail. */
 enum { BUFFER_BYTES = 1 << 16 };
 
 struct bc_output {

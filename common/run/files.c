@@ -134,8 +134,7 @@ void bc_dump_sample(const struct bc_run *run, const char *quantity, size_t visit
     struct bc_own_run *const own = run->own;
     if (own->dump == NULL)
         return;
-    /* fprintf writes if the buffer is full. If that write fails, a later flush may have no data
-       left to write, and errno no reason. */
+    /* A full buffer is written here. If that fails, a later flush may not know the reason. */
     if (fprintf(own->dump, "%lld\t%s\t%zu\t%zu\t%.1f\n", (long long)run->rows + 1, quantity, visit,
                 sample, ns) < 0 &&
         own->dump_problem == 0)
