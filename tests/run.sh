@@ -6,7 +6,7 @@
 #   (none)   virtual time, contract, results, unit tests, the monitor, each program from end to end, and what only real
 #            time shows; ends in the same way on every machine; under ten minutes
 #   --all    also lint, sanitizers, valgrind, other MPI libraries, arm64, Slurm, R, pandas, LibreOffice, pictures, real
-#            programs, simulated clusters, faults and bad input; under 25 minutes on two cores
+#            programs, simulated clusters, faults and bad input; half an hour on two cores
 #   --full   every case of what --all has a share of; hours
 set -eu
 

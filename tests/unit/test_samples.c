@@ -5,6 +5,9 @@
 #include "helpers.h"
 
 #include "common/measure/sequence.h"
+#include "common/run/internal.h"
+
+#include <errno.h>
 
 static const struct bc_run run = {
     .job = {.ranks = 3},
@@ -124,6 +127,22 @@ static int free_samples(void **state)
 {
     bc_samples_free(&samples);
     return 0;
+}
+
+/* The reason of a loss is known, also if the line crosses the end of the C library's buffer. */
+TEST(reason_of_a_lost_sample_is_known)
+{
+    (void)state;
+    for (int length = 4000; length <= 4096; length++) {
+        struct bc_own_run own = {.dump = fopen("/dev/full", "w")};
+        assert_non_null(own.dump);
+        struct bc_run dumping = {.own = &own};
+        fprintf(own.dump, "%*s", length, "");
+        bc_dump_sample(&dumping, "total", 1, 1, 1.0);
+        bc_dump_check(&dumping);
+        assert_int_equal(own.dump_problem, ENOSPC);
+        fclose(own.dump);
+    }
 }
 
 const struct test_program test_program = {.after_each = free_samples};

@@ -9,18 +9,12 @@ BLOCKING_US = 45
 MIB = 1 << 20
 
 
-def measurements(text):
-    """Other rows have facts of the real machine."""
-    return [line for line in text.splitlines() if "\tus\t" in line or "\tMB/s\t" in line]
-
-
 class Checkup(virtual.Test):
     target = "0.5 %"
 
     def measured(self, ranks, nodes, **variables):
         """Returns each measurement but the copies', whose interval must hold it."""
-        (launch,) = virtual.run("checkup", "--visits=2", "--samples=6", ranks=ranks, VIRTUAL_NODES=nodes,
-                                digest_of=measurements, **variables)
+        (launch,) = virtual.run("checkup", "--visits=2", "--samples=6", ranks=ranks, VIRTUAL_NODES=nodes, **variables)
         rows = [row for row in launch.rows if row["unit"] in ("us", "MB/s") and row["fact"] != "copy_bandwidth"]
         for row in rows:
             for end in ("value_lo", "value_hi"):

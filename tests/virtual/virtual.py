@@ -81,10 +81,17 @@ def run_raw(program, *options, **variables):
                           universal_newlines=True, env=environment, cwd=FOLDER, check=False)
 
 
-def run(program, *options, ranks=2, launches=1, expect=0, options_not_in_digest=(), digest_of=str, **variables):
+def in_digest(program, text):
+    """Returns the part of an output that the digest covers. Of checkup these are the lines of measurements: the others
+    hold facts of the real machine."""
+    if program != "checkup":
+        return text
+    return [line for line in text.splitlines() if "\tus\t" in line or "\tMB/s\t" in line]
+
+
+def run(program, *options, ranks=2, launches=1, expect=0, options_not_in_digest=(), **variables):
     """Runs launches of a program in one job; returns what each printed. Variables are those of
-    parameters.def and clock.h. Options with names of temporary files aren't in the digest; digest_of returns the part
-    of the output that is."""
+    parameters.def and clock.h. Options with names of temporary files aren't in the digest."""
     report = os.path.join(BUILD, "tests/virtual", "truth.{}".format(os.getpid()))
     variables = dict(variables, VIRTUAL_RANKS=ranks, VIRTUAL_LAUNCHES=launches)
     done = run_raw(program, *options, *options_not_in_digest, "--columns=all", "--no-metadata", MODEL_REPORT=report, **variables)
@@ -92,7 +99,7 @@ def run(program, *options, ranks=2, launches=1, expect=0, options_not_in_digest=
         raise AssertionError("{} {}, {}: exit status {}\n{}{}".format(
             program, options, variables, done.returncode, done.stdout[-2000:], done.stderr[-4000:]))
     digests.append(hashlib.sha256(repr((program, options, sorted(variables.items()),
-                                        digest_of(done.stdout))).encode()).hexdigest())
+                                        in_digest(program, done.stdout))).encode()).hexdigest())
     parts = re.split("^# launch [0-9]+\n", done.stdout, flags=re.M)[1:] if launches > 1 else [
         done.stdout]
     found = []
